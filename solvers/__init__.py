@@ -1,0 +1,1 @@
+"""The numpy core of Foothold. Nothing in this package imports Blender."""

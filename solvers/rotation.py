@@ -1,0 +1,226 @@
+"""Batched unit quaternions, (..., 4) arrays in the order w, x, y, z.
+
+Pure functions that broadcast over leading axes. A quaternion q turns a vector v into q v q*; `mul(a, b)` is "first b,
+then a", as with matrices. Formulae: Shoemake, "Animating rotation with quaternion curves" (1985), and Diebel,
+"Representing attitude" (2006).
+"""
+
+import numpy as np
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+_TINY = 1e-12
+
+
+def normalize(v):
+    """Unit length along the last axis; a zero vector stays zero."""
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    return v / np.where(length > 0.0, length, 1.0)
+
+
+def mul(a, b):
+    """Product a b of quaternions."""
+    aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = aw * bw - ax * bx - ay * by - az * bz
+    out[..., 1] = aw * bx + ax * bw + ay * bz - az * by
+    out[..., 2] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 3] = aw * bz + ax * by - ay * bx + az * bw
+    return out
+
+
+def conj(q):
+    """Inverse of a unit quaternion."""
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def rotate(q, v):
+    """The vectors v (..., 3) turned by q."""
+    u = q[..., 1:]
+    t = 2.0 * np.cross(u, v)
+    return v + q[..., :1] * t + np.cross(u, t)
+
+
+def between(a, b):
+    """The smallest rotation that takes direction a to direction b, (..., 3) each.
+
+    Opposite directions turn half around about an axis at a right angle to a.
+    """
+    a, b = np.broadcast_arrays(normalize(np.asarray(a, float)), normalize(np.asarray(b, float)))
+    w = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
+    across = np.where(np.abs(a[..., :1]) < 0.8, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    opposite = w < 1e-9
+    q = np.where(opposite,
+                 np.concatenate([np.zeros_like(w), np.cross(a, across)], axis=-1),
+                 np.concatenate([w, np.cross(a, b)], axis=-1))
+    return normalize(q)
+
+
+def angle(a, b=IDENTITY):
+    """The angle in radians, 0 to pi, of the rotation from b to a."""
+    q = mul(a, conj(b))
+    return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+
+
+def vector_angle(a, b):
+    """The angle in radians between vectors (..., 3); exact also where it is small."""
+    return np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+
+
+def exp(v):
+    """The quaternion of a rotation vector (..., 3), axis times angle in radians."""
+    half = 0.5 * np.linalg.norm(v, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * v], axis=-1)
+
+
+def log(q):
+    """The rotation vector (..., 3) of q by its shorter way, at most pi long."""
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    length = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    scale = np.where(length > _TINY, 2.0 * np.arctan2(length, q[..., :1]) / np.maximum(length, _TINY), 2.0)
+    return scale * q[..., 1:]
+
+
+def slerp(a, b, t):
+    """Great-circle interpolation by the shorter way, a at t = 0 and b at t = 1; t broadcasts against (...)."""
+    return mul(exp(np.asarray(t, float)[..., None] * log(mul(b, conj(a)))), a)
+
+
+def swing_twist(q, axis):
+    """Split q = swing twist, the twist about the unit vector `axis` (..., 3) and the swing at a right angle to it."""
+    along = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True)
+    twist = np.concatenate([q[..., :1], along * axis], axis=-1)
+    length = np.linalg.norm(twist, axis=-1, keepdims=True)
+    twist = np.where(length > _TINY, twist / np.maximum(length, _TINY), IDENTITY)
+    return mul(q, conj(twist)), twist
+
+
+def twist_angle(q, axis):
+    """The signed angle in radians, -pi to pi, of q's twist about the unit vector `axis`."""
+    along = np.sum(q[..., 1:] * axis, axis=-1)
+    sign = np.where(q[..., 0] < 0.0, -1.0, 1.0)
+    return 2.0 * np.arctan2(sign * along, sign * q[..., 0])
+
+
+def continuous(q):
+    """Signs chosen so that neighbours along the first axis (time) lie in one hemisphere."""
+    if len(q) < 2:
+        return q.copy()
+    turned = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
+    odd = np.logical_xor.accumulate(turned, axis=0)
+    sign = np.concatenate([np.ones((1,) + odd.shape[1:]), np.where(odd, -1.0, 1.0)])
+    return q * sign[..., None]
+
+
+def from_matrix(m):
+    """Quaternions of rotation matrices (..., 3, 3), w >= 0 unless w is smaller than x, y, z (Shepperd 1978)."""
+    m = np.asarray(m, float)
+    m00, m11, m22 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    trace = m00 + m11 + m22
+    squares = np.stack([trace, m00, m11, m22], axis=-1)
+    q = np.empty(m.shape[:-2] + (4,))
+    largest = np.argmax(squares, axis=-1)
+    for case in range(4):
+        at = largest == case
+        if not at.any():
+            continue
+        c = m[at]
+        if case == 0:
+            q[at] = np.stack([1.0 + trace[at], c[:, 2, 1] - c[:, 1, 2], c[:, 0, 2] - c[:, 2, 0],
+                              c[:, 1, 0] - c[:, 0, 1]], axis=-1)
+            continue
+        i, j, k = case - 1, case % 3, (case + 1) % 3
+        part = np.empty((len(c), 4))
+        part[:, 0] = c[:, k, j] - c[:, j, k]
+        part[:, 1 + i] = 1.0 + c[:, i, i] - c[:, j, j] - c[:, k, k]
+        part[:, 1 + j] = c[:, j, i] + c[:, i, j]
+        part[:, 1 + k] = c[:, k, i] + c[:, i, k]
+        q[at] = part
+    return normalize(q)
+
+
+def to_matrix(q):
+    """Rotation matrices (..., 3, 3)."""
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    m = np.empty(q.shape[:-1] + (3, 3))
+    m[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)
+    m[..., 0, 1] = 2.0 * (x * y - w * z)
+    m[..., 0, 2] = 2.0 * (x * z + w * y)
+    m[..., 1, 0] = 2.0 * (x * y + w * z)
+    m[..., 1, 1] = 1.0 - 2.0 * (x * x + z * z)
+    m[..., 1, 2] = 2.0 * (y * z - w * x)
+    m[..., 2, 0] = 2.0 * (x * z - w * y)
+    m[..., 2, 1] = 2.0 * (y * z + w * x)
+    m[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    return m
+
+
+def orthonormal(m, axis=1):
+    """The rotation nearest to a linear map that keeps the direction of its column `axis`; (..., 3, 3) to the same.
+
+    A mirroring map (negative determinant) has its last column turned about, so that the result is a rotation.
+    """
+    i, j, k = axis, (axis + 1) % 3, (axis + 2) % 3
+    a = normalize(m[..., :, i])
+    b = m[..., :, j]
+    c = m[..., :, k]
+    # the two other columns share the correction: their bisectors stay where they are
+    b = normalize(b - np.sum(a * b, axis=-1, keepdims=True) * a)
+    c = normalize(c - np.sum(a * c, axis=-1, keepdims=True) * a)
+    handed = np.where(np.sum(np.cross(a, b) * c, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+    b = normalize(b + np.cross(handed * c, a))
+    out = np.empty(m.shape)
+    out[..., :, i], out[..., :, j], out[..., :, k] = a, b, np.cross(a, b)
+    return out
+
+
+def from_euler(angles, order):
+    """Quaternions of Euler angles (..., 3) = x, y, z in radians; Blender's `order`: "XYZ" turns about X first."""
+    half = 0.5 * np.asarray(angles, float)
+    q = None
+    for axis in order:
+        i = "XYZ".index(axis)
+        part = np.zeros(half.shape[:-1] + (4,))
+        part[..., 0] = np.cos(half[..., i])
+        part[..., 1 + i] = np.sin(half[..., i])
+        q = part if q is None else mul(part, q)
+    return q
+
+
+def to_euler(q, order):
+    """Euler angles (..., 3) = x, y, z in radians in Blender's `order`, the middle angle within a quarter turn.
+
+    Exactly in gimbal lock the last axis gets zero and the first all of the turn.
+    """
+    i, j, k = ("XYZ".index(axis) for axis in order)
+    parity = 1.0 if (j - i) % 3 == 1 else -1.0
+    m = to_matrix(q)
+    middle = np.arctan2(-parity * m[..., k, i], np.hypot(m[..., i, i], m[..., j, i]))
+    locked = np.hypot(m[..., i, i], m[..., j, i]) < 1e-7
+    first = np.where(locked, np.arctan2(-parity * m[..., j, k], m[..., j, j]),
+                     np.arctan2(parity * m[..., k, j], m[..., k, k]))
+    last = np.where(locked, 0.0, np.arctan2(parity * m[..., j, i], m[..., i, i]))
+    out = np.empty(q.shape[:-1] + (3,))
+    out[..., i], out[..., j], out[..., k] = first, middle, last
+    return out
+
+
+def continuous_euler(angles, order):
+    """Euler angles (F, ..., 3) of the same rotations without jumps in time.
+
+    Each rotation has two triples, (a, b, c) and (a + pi, pi - b, c + pi), and whole turns besides. Both triples move by
+    the same amounts, so whether a frame swaps does not depend on the choice before it, and the choices add up.
+    """
+    if len(angles) < 2:
+        return angles.copy()
+    i, j, k = ("XYZ".index(axis) for axis in order)
+    other = np.empty_like(angles)
+    other[..., i], other[..., j], other[..., k] = angles[..., i] + np.pi, np.pi - angles[..., j], angles[..., k] + np.pi
+
+    def distance(a, b):
+        return np.sum(np.abs((a - b + np.pi) % (2.0 * np.pi) - np.pi), axis=-1)
+
+    swap = distance(other[1:], angles[:-1]) < distance(angles[1:], angles[:-1])
+    odd = np.concatenate([np.zeros((1,) + swap.shape[1:], bool), np.logical_xor.accumulate(swap, axis=0)])
+    return np.unwrap(np.where(odd[..., None], other, angles), axis=0)
