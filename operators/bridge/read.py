@@ -1,0 +1,222 @@
+"""Reading armatures and actions as plain arrays."""
+
+import re
+
+import bpy
+import numpy as np
+
+from ...solvers import rotation
+from ...solvers.errors import FootholdError
+from ...solvers.skeleton import Channels, Skeleton, backward
+from . import compat
+
+_POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
+_ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
+_UNIT = 1e-5  # scale keys this near to one are one: exporters write 0.9999999
+
+
+def read_skeleton(armature):
+    """The Skeleton of an armature object, its world matrix as evaluated now."""
+    bones = list(armature.data.bones)
+    ordered = [b for b in bones if b.parent is None]
+    for bone in ordered:
+        ordered.extend(bone.children)
+    index = {bone.name: i for i, bone in enumerate(ordered)}
+    world = np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    if abs(np.linalg.det(world[:3, :3])) < 1e-18:
+        raise FootholdError(f"Armature '{armature.name}' has a scale of zero: give it a size.")
+    return Skeleton(
+        names=tuple(index),
+        parents=np.array([index[b.parent.name] if b.parent else -1 for b in ordered]),
+        rest=np.array([b.matrix_local for b in ordered]),
+        lengths=np.array([b.length for b in ordered]),
+        inherits_rotation=np.array([b.use_inherit_rotation for b in ordered]),
+        local_location=np.array([b.use_local_location for b in ordered]),
+        connected=np.array([b.use_connect for b in ordered]),
+        deforms=np.array([b.use_deform for b in ordered]),
+        world=world,
+    )
+
+
+def rotation_path(owner):
+    """The property that holds the rotation of a pose bone or object in its own rotation mode."""
+    if owner.rotation_mode == "QUATERNION":
+        return "rotation_quaternion"
+    return "rotation_axis_angle" if owner.rotation_mode == "AXIS_ANGLE" else "rotation_euler"
+
+
+def to_quaternions(values, mode):
+    """Quaternions (F, 4) of stored rotation values (F, 3 or 4) in Blender's rotation mode."""
+    if mode == "QUATERNION":
+        length = np.linalg.norm(values, axis=-1, keepdims=True)
+        return np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), rotation.IDENTITY)
+    if mode == "AXIS_ANGLE":
+        return rotation.exp(rotation.normalize(values[..., 1:]) * values[..., :1])
+    return rotation.from_euler(values, mode)
+
+
+def to_stored(quaternions, mode):
+    """The inverse of `to_quaternions` (F, 4), continuous in time."""
+    if mode == "QUATERNION":
+        return quaternions
+    if mode == "AXIS_ANGLE":
+        angle = np.unwrap(2.0 * np.arctan2(np.linalg.norm(quaternions[:, 1:], axis=-1), quaternions[:, 0]))
+        axis = rotation.normalize(quaternions[:, 1:])
+        still = np.linalg.norm(quaternions[:, 1:], axis=-1) < 1e-9
+        axis[still] = [0.0, 1.0, 0.0]
+        return np.concatenate([angle[:, None], axis], axis=-1)
+    return rotation.continuous_euler(rotation.to_euler(quaternions, mode), mode)
+
+
+def read_held(armature, skeleton):
+    """The pose that the bones hold now (`matrix_basis` without constraints), Channels of one frame."""
+    joints = len(skeleton.names)
+    location, turn, scale = np.zeros((1, joints, 3)), np.empty((1, joints, 4)), np.ones((1, joints, 3))
+    for j, name in enumerate(skeleton.names):
+        bone = armature.pose.bones[name]
+        location[0, j] = bone.location
+        stored = np.array(getattr(bone, rotation_path(bone)))[None]
+        turn[0, j] = to_quaternions(stored, bone.rotation_mode)[0]
+        scale[0, j] = bone.scale
+    scale[np.abs(scale - 1.0) < _UNIT] = 1.0
+    return Channels(location, turn, scale)
+
+
+def sample_curve(curve, frames):
+    """Values (F,) of an F-curve at `frames` (F,)."""
+    keys = curve.keyframe_points
+    co = np.empty(2 * len(keys), np.float32)
+    keys.foreach_get("co", co)
+    at, values = co[0::2].astype(float), co[1::2].astype(float)
+    plain = not any(not m.mute for m in curve.modifiers)
+    if plain and len(at):
+        place = np.minimum(np.searchsorted(at, frames), len(at) - 1)
+        if np.array_equal(at[place], frames):
+            return values[place]
+        kinds = np.empty(len(keys), np.int32)
+        keys.foreach_get("interpolation", kinds)
+        inside = frames[0] >= at[0] and frames[-1] <= at[-1]
+        if np.all(kinds == compat.LINEAR) and (inside or curve.extrapolation == "CONSTANT"):
+            return np.interp(frames, at, values)
+    return np.array([curve.evaluate(frame) for frame in frames])
+
+
+def frame_span(action):
+    """First and last whole frame of an action's keys."""
+    first, last = action.frame_range
+    if not (np.isfinite(first) and np.isfinite(last)):
+        raise FootholdError(f"Action '{action.name}' has keys at frames that are not numbers: delete them.")
+    return int(np.ceil(first - 1e-4)), int(np.floor(last + 1e-4))
+
+
+def read_channels(armature, skeleton, action, frames):
+    """Channels (F, J, ...) of an action's F-curves at `frames` (F,); what it does not key keeps the pose held now.
+
+    Raises FootholdError for keys that are not finite, naming bone and frame.
+    """
+    held = read_held(armature, skeleton)
+    count, joints = len(frames), len(skeleton.names)
+    index = {name: j for j, name in enumerate(skeleton.names)}
+    location, scale = np.repeat(held.location, count, axis=0), np.repeat(held.scale, count, axis=0)
+    turn = np.repeat(held.rotation, count, axis=0)
+    stored = {}
+    for curve in compat.fcurves(action, armature):
+        match = _POSE_PATH.match(curve.data_path)
+        if curve.mute or not match:
+            continue
+        name = bpy.utils.unescape_identifier(match.group(1))
+        j = index.get(name)
+        if j is None:
+            continue
+        bone, channel = armature.pose.bones[name], match.group(2)
+        if channel not in ("location", "scale") and channel != rotation_path(bone):
+            continue
+        values = sample_curve(curve, frames)
+        if not np.isfinite(values).all():
+            frame = frames[np.flatnonzero(~np.isfinite(values))[0]]
+            raise FootholdError(f"Action '{action.name}': bone '{name}' has a {channel} that is not a number at frame "
+                                f"{frame:g}: delete that key.")
+        if channel == "location":
+            location[:, j, curve.array_index] = values
+        elif channel == "scale":
+            scale[:, j, curve.array_index] = values
+        else:
+            if j not in stored:
+                stored[j] = np.repeat(np.array(getattr(bone, channel))[None], count, axis=0)
+            stored[j][:, curve.array_index] = values
+    for j, values in stored.items():
+        turn[:, j] = to_quaternions(values, armature.pose.bones[skeleton.names[j]].rotation_mode)
+    scale[np.abs(scale - 1.0) < _UNIT] = 1.0
+    return Channels(location, rotation.continuous(turn), scale)
+
+
+def read_world(armature, action, frames):
+    """The object's world matrices (F, 4, 4) from its own F-curves, or (4, 4) where it stands still."""
+    curves = [c for c in compat.fcurves(action, armature) if not c.mute and c.data_path in
+              ("location", "scale", rotation_path(armature))]
+    world = np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    if not curves:
+        return world
+    rest_basis = np.array(armature.matrix_basis)
+    before = world @ np.linalg.inv(rest_basis)  # parents, as they stand
+    values = {path: np.repeat(np.array(getattr(armature, path))[None], len(frames), axis=0)
+              for path in ("location", "scale", rotation_path(armature))}
+    for curve in curves:
+        values[curve.data_path][:, curve.array_index] = sample_curve(curve, frames)
+    basis = np.tile(np.eye(4), (len(frames), 1, 1))
+    turn = rotation.to_matrix(to_quaternions(values[rotation_path(armature)], armature.rotation_mode))
+    basis[:, :3, :3] = turn * values["scale"][:, None, :]
+    basis[:, :3, 3] = values["location"]
+    if not np.isfinite(basis).all():
+        raise FootholdError(f"Action '{action.name}': the keys of object '{armature.name}' are not all numbers.")
+    found = before @ basis
+    return found[0] if np.array_equal(found, np.broadcast_to(found[:1], found.shape)) else found
+
+
+def evaluation_reason(armature):
+    """Why F-curves alone do not tell this armature's pose, or None."""
+    for bone in armature.pose.bones:
+        if any(not c.mute and c.influence > 0.0 for c in bone.constraints):
+            return f"bone '{bone.name}' has a constraint"
+    if any(not c.mute and c.influence > 0.0 for c in armature.constraints):
+        return "the armature has a constraint"
+    data = armature.animation_data
+    if data and any(not d.mute for d in data.drivers):
+        return "it has drivers"
+    if data and any(not track.mute and track.strips for track in data.nla_tracks):
+        return "it plays NLA strips"
+    parent = armature.parent
+    while parent is not None:
+        if parent.animation_data and (parent.animation_data.action or parent.animation_data.drivers):
+            return f"its parent '{parent.name}' is animated"
+        parent = parent.parent
+    return None
+
+
+def evaluate_steps(scene, armature, skeleton, frames, worlds, matrices):
+    """Evaluate the armature as Blender shows it, frame by frame, into `worlds` (F, 4, 4) and `matrices` (F, J, 4, 4).
+
+    A generator that yields the part done; the scene's frame is put back at the end, also when it is stopped.
+    """
+    before = scene.frame_current, scene.frame_subframe
+    bones = [armature.pose.bones[name].name for name in skeleton.names]
+    order = np.array([armature.pose.bones.find(name) for name in bones])
+    flat = np.empty(16 * len(bones), np.float32)
+    try:
+        for i, frame in enumerate(frames):
+            whole = int(np.floor(frame))
+            scene.frame_set(whole, subframe=float(frame - whole))
+            evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            evaluated.pose.bones.foreach_get("matrix", flat)
+            matrices[i] = flat.reshape(-1, 4, 4).swapaxes(-1, -2)[order]
+            worlds[i] = evaluated.matrix_world
+            if i % 50 == 0:
+                yield i / len(frames)
+    finally:
+        scene.frame_set(before[0], subframe=before[1])
+
+
+def from_evaluated(skeleton, worlds, matrices):
+    """(Channels, world) of evaluated matrices; world is (4, 4) where the object stands still."""
+    still = np.allclose(worlds, worlds[:1], rtol=0.0, atol=1e-7)
+    return backward(skeleton, matrices), worlds[0] if still else worlds

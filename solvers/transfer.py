@@ -1,0 +1,372 @@
+"""World-delta transfer: what each role does in the world on one skeleton, replayed on another.
+
+For every role D(t) = R_source(t) R_source(rest)^-1 in world axes; the body's bone takes R(t) = D(t) C R(rest), where C
+turns the body's rest into the anatomical pose of the source's (`rest.alignment`). Rolls and bone axes cancel out, and
+because every role is placed in the world by itself, a hierarchy that is not the anatomy does no harm.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from . import anatomy, rest, rotation
+from .errors import FootholdError
+from .skeleton import Channels, Motion, Skeleton, forward, is_similarity, local_rest
+
+
+class Figure(NamedTuple):
+    """A skeleton with its roles and the pose that counts as its rest."""
+
+    skeleton: Skeleton
+    roles: dict  # role -> bone index
+    rest: Motion  # one frame, world space
+
+
+@dataclass(frozen=True)
+class Travel:
+    """Where the body's way through the world goes, and how much of it."""
+
+    carrier: str = "hips"  # "hips", "root" (a root bone above the hips) or "object"
+    in_place: bool = False  # leave out the horizontal way
+    horizontal: float | None = None  # scale of the way on the floor; None: ratio of leg lengths
+    vertical: float | None = None  # scale of the height over the ankles; None: ratio of leg lengths
+
+
+class Transfer(NamedTuple):
+    """Keys for the body, and what they rest on."""
+
+    rotations: dict  # bone index -> (F, 4) against the bone's rest, sign-continuous
+    locations: dict  # bone index -> (F, 3) in the bone's own channels
+    offset: np.ndarray | None  # (F, 3) world offset of the object, where it carries the way
+    rotations_world: dict  # bone index -> (F, 4) wanted world rotation
+    scale: tuple  # (horizontal, vertical) as used
+
+
+def deltas(source, motion):
+    """World deltas of the source against its rest: role -> (F, 4)."""
+    return {role: rotation.mul(motion.rotations[:, j], rotation.conj(source.rest.rotations[0, j]))
+            for role, j in source.roles.items() if not anatomy.is_twist(role) and role != "root"}
+
+
+def _share(before, have, want_roles):
+    """Deltas for the chain `want_roles` from the deltas `have` (a list, in order) of a chain of another length.
+
+    First stands for first and last for last; what lies between is interpolated. A single bone stands for a whole chain
+    that starts at the delta `before`, so its rotation is shared out evenly.
+    """
+    count = len(want_roles)
+    if len(have) == 1:
+        knots, places = [before, have[0]], [(i + 1) / count for i in range(count)]
+    elif count == 1:
+        knots, places = have, [len(have) - 1.0]
+    else:
+        knots, places = have, np.linspace(0.0, len(have) - 1.0, count)
+    out = {}
+    for role, place in zip(want_roles, places):
+        low = min(int(np.floor(place)), len(knots) - 1)
+        part = place - low
+        out[role] = knots[low] if part < 1e-9 else rotation.slerp(knots[low], knots[low + 1], np.asarray(part))
+    return out
+
+
+def body_deltas(source_deltas, source_roles, body_roles):
+    """Deltas for every role of the body that the source can answer for: role -> (F, 4)."""
+    if "hips" not in source_deltas:
+        raise FootholdError("The take has no bone in the role 'hips': map it in the Roles table.")
+    out = {role: d for role, d in source_deltas.items() if role in body_roles}
+    hips = source_deltas["hips"]
+    torso = [source_deltas[r] for r in anatomy.torso(source_deltas)]
+    wanted = anatomy.torso(body_roles)
+    if torso and wanted:
+        out.update(_share(hips, torso, wanted))
+    chest = torso[-1] if torso else hips
+    necks = [source_deltas[r] for r in anatomy.neck(source_deltas)]
+    wanted = anatomy.neck(body_roles)
+    if wanted and necks:
+        out.update(_share(chest, necks, wanted))
+    elif wanted and "head" in source_deltas:  # no neck in the take: it bends half way to the head
+        middle = rotation.slerp(chest, source_deltas["head"], np.asarray(0.5))
+        out.update(_share(chest, [middle], wanted))
+    return out
+
+
+def leg_length(positions, roles):
+    """Thigh plus shin in metres, mean of both sides, of one pose (J, 3); None where no leg is mapped."""
+    legs = []
+    for side in anatomy.SIDES:
+        chain = [roles.get(f"{part}.{side}") for part in ("thigh", "shin", "foot")]
+        if None not in chain:
+            hip, knee, ankle = positions[chain]
+            legs.append(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
+    return float(np.mean(legs)) if legs else None
+
+
+def ankle_height(positions, roles):
+    """Height in metres of the lower ankle per frame, (F, J, 3) -> (F,); None where no foot is mapped."""
+    feet = [roles[f"foot.{side}"] for side in anatomy.SIDES if f"foot.{side}" in roles]
+    return positions[:, feet, 2].min(axis=1) if feet else None
+
+
+def standing_ankle(source, motion):
+    """Height in metres at which the source's ankles stand.
+
+    The rest's own height where the take agrees with it within 5 % of a leg; else the take's, because a rest need not
+    stand where the take does (a BVH rest hangs its root anywhere).
+    """
+    heights = ankle_height(motion.positions, source.roles)
+    leg = leg_length(source.rest.positions[0], source.roles)
+    at_rest = float(ankle_height(source.rest.positions, source.roles)[0])
+    in_take = float(np.quantile(heights, 0.02))
+    return at_rest if abs(at_rest - in_take) <= 0.05 * leg else in_take
+
+
+def hips_path(source, motion, body, travel, source_origin, body_origin):
+    """World positions (F, 3) for the body's hips, and the (horizontal, vertical) scale.
+
+    On the floor the way is scaled about the take's origin (3,) and laid out from the body's. Heights are taken over
+    the ankles and scaled by leg length, so that a straight leg stays straight and ankles of another height stand on
+    the same floor.
+    """
+    path = motion.positions[:, source.roles["hips"]]
+    hips = body.rest.positions[0, body.roles["hips"]]
+    source_leg = leg_length(source.rest.positions[0], source.roles)
+    body_leg = leg_length(body.rest.positions[0], body.roles)
+    ratio = body_leg / source_leg if source_leg and body_leg else 1.0
+    horizontal = ratio if travel.horizontal is None else travel.horizontal
+    vertical = ratio if travel.vertical is None else travel.vertical
+    out = np.empty_like(path)
+    if travel.in_place:
+        out[:, :2] = hips[:2]
+    else:
+        out[:, :2] = body_origin[:2] + horizontal * (path[:, :2] - source_origin[:2])
+    if source_leg and body_leg:
+        stand = ankle_height(body.rest.positions, body.roles)[0]
+        out[:, 2] = stand + vertical * (path[:, 2] - standing_ankle(source, motion))
+    else:
+        out[:, 2] = hips[2] + vertical * (path[:, 2] - source.rest.positions[0, source.roles["hips"], 2])
+    return out, (horizontal, vertical)
+
+
+def _twist_share(role, figure):
+    """How much of its limb's roll a twist bone takes, from where its head lies along the limb (0 to 1)."""
+    limb = anatomy.twist_of(role)
+    child = anatomy.limb_child(limb, figure.roles)
+    siblings = sorted(r for r in figure.roles if anatomy.is_twist(r) and anatomy.twist_of(r) == limb)
+    even = (siblings.index(role) + 1) / (len(siblings) + 1)
+    if child is None:
+        return even
+    head, end, at = (figure.rest.positions[0, figure.roles[r]] for r in (limb, child, role))
+    along = float(np.dot(at - head, end - head) / max(np.dot(end - head, end - head), 1e-12))
+    return along if 0.05 < along < 0.95 else even
+
+
+def _twist_rotations(body, wanted):
+    """World rotations of the twist bones: role -> (F, 4).
+
+    A forearm's or shin's twist bone turns with the hand or foot by its share of the relative roll. An upper arm's or
+    thigh's turns back by what is left, because there the roll starts from nothing at the trunk.
+    """
+    out = {}
+    for role in (r for r in body.roles if anatomy.is_twist(r)):
+        limb = anatomy.twist_of(role)
+        child = anatomy.limb_child(limb, body.roles)
+        if limb not in wanted or child is None:
+            continue
+        limb_rest = body.rest.rotations[0, body.roles[limb]]
+        axis = rotation.normalize(body.rest.positions[0, body.roles[child]] - body.rest.positions[0, body.roles[limb]])
+        axis = rotation.rotate(rotation.conj(limb_rest), axis)
+        share = _twist_share(role, body)
+        near = limb.split(".")[0] in ("upper_arm", "thigh")
+        other = anatomy.parent(limb, body.roles) if near else child
+        if other not in wanted:
+            continue
+        other_rest = body.rest.rotations[0, body.roles[other]]
+        relative = rotation.mul(rotation.mul(rotation.conj(wanted[limb]), wanted[other]),
+                                rotation.conj(rotation.mul(rotation.conj(limb_rest), other_rest)))
+        roll = np.unwrap(rotation.twist_angle(relative, axis))
+        roll = (1.0 - share if near else share) * roll
+        own = rotation.mul(rotation.conj(limb_rest), body.rest.rotations[0, body.roles[role]])
+        out[role] = rotation.mul(rotation.mul(wanted[limb], rotation.exp(roll[:, None] * axis)), own)
+    return out
+
+
+def _misplaced(body, wanted):
+    """Roles whose bone does not hang from the bone of its anatomical parent: role -> that parent's role."""
+    by_bone = {j: role for role, j in body.roles.items() if role in wanted}
+    out = {}
+    for role in wanted:
+        anchor = anatomy.parent(role, wanted)
+        if anchor is None or body.skeleton.connected[body.roles[role]]:
+            continue
+        j = body.skeleton.parents[body.roles[role]]
+        while j >= 0 and j not in by_bone:
+            j = body.skeleton.parents[j]
+        if j < 0 or by_bone[j] != anchor:
+            out[role] = anchor
+    return out
+
+
+def _joint_paths(source, motion, body, source_deltas, wanted, turned, hips, scale):
+    """World paths of joints that hang elsewhere than in the anatomy: role -> (F, 3).
+
+    The joint keeps its rest place on its anatomical parent, plus what the source's own joint moved away from there.
+    """
+    paths = {"hips": hips}
+
+    def path(role):
+        if role not in paths:
+            anchor = anatomy.parent(role, wanted)
+            lever = body.rest.positions[0, body.roles[role]] - body.rest.positions[0, body.roles[anchor]]
+            local = rotation.rotate(rotation.conj(body.rest.rotations[0, body.roles[anchor]]), lever)
+            paths[role] = path(anchor) + rotation.rotate(wanted[anchor], local)
+            if role in source.roles and anchor in source_deltas:
+                at, base = source.roles[role], source.roles[anchor]
+                stiff = rotation.rotate(source_deltas[anchor],
+                                        source.rest.positions[0, at] - source.rest.positions[0, base])
+                moved = motion.positions[:, at] - motion.positions[:, base] - stiff
+                paths[role] = paths[role] + scale * moved
+        return paths[role]
+
+    return {role: path(role) for role in turned}
+
+
+def _carrier(body):
+    """The bone that can carry the hips' location: the hips, or the first ancestor that is not welded to its parent."""
+    j = body.roles["hips"]
+    while body.skeleton.connected[j] and body.skeleton.parents[j] >= 0:
+        j = body.skeleton.parents[j]
+    return j
+
+
+def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3),
+             given=None):
+    """Play `motion` (world space, on the source figure) on the body.
+
+    `held` are the body's own Channels of one frame: unmapped bones keep that pose, mapped ones its location and scale
+    where nothing is keyed. `given` maps bone indices to evaluated armature-space rotations (F, 4) of bones that do not
+    follow their keys (a constraint, a driver): their children are solved against what will be seen.
+    Origins (3,) are the points in the world that stand still when the way is scaled.
+    """
+    if "hips" not in body.roles:
+        raise FootholdError("The body has no bone in the role 'hips': map it in the Roles table.")
+    source_deltas = deltas(source, motion)
+    aligned = rest.alignment(source.rest.positions[0], source.roles, body.rest.positions[0], body.roles)
+    wanted = {role: rotation.mul(d, rotation.mul(aligned[role], body.rest.rotations[0, body.roles[role]]))
+              for role, d in body_deltas(source_deltas, source.roles, body.roles).items()}
+    wanted.update(_twist_rotations(body, wanted))
+    hips, scale = hips_path(source, motion, body, travel, source_origin, body_origin)
+    turned = {r: a for r, a in _misplaced(body, wanted).items() if not anatomy.is_twist(a) and not anatomy.is_twist(r)}
+    paths = _joint_paths(source, motion, body, source_deltas, wanted, turned, hips, scale[1])
+    carrier = _carrier(body)
+    by_bone = {body.roles[role]: q for role, q in wanted.items()}
+    places = {body.roles[role]: p for role, p in paths.items()}
+    offset = None
+    if travel.carrier == "object":
+        offset = np.concatenate([hips[:, :2] - hips[:1, :2], np.zeros((len(hips), 1))], axis=1)
+        places = {j: p - offset for j, p in places.items()}
+        hips = hips - offset
+    elif travel.carrier == "root":
+        if "root" not in body.roles:
+            raise FootholdError("The body has no bone in the role 'root': map one, or keep the way on the hips.")
+        start = body.rest.positions[0, body.roles["root"]]
+        flat = np.concatenate([hips[:, :2] - body.rest.positions[0, body.roles["hips"], :2],
+                               np.zeros((len(hips), 1))], axis=1)
+        places[body.roles["root"]] = start + flat
+    rotations, locations = _local(body, held, by_bone, places, hips, carrier, given or {})
+    return Transfer(rotations, locations, offset, by_bone, scale)
+
+
+def _into_armature(world, by_bone, places, hips):
+    """World rotations and places as the armature's own."""
+    inverse = np.linalg.inv(world)
+
+    def point(p):
+        return p @ inverse[:3, :3].T + inverse[:3, 3]
+
+    linear = world[:3, :3]
+    if is_similarity(world):
+        turn = rotation.from_matrix(linear.T / np.cbrt(np.linalg.det(linear)))
+        turns = {j: rotation.mul(turn, q) for j, q in by_bone.items()}
+    else:
+        # keep every bone's direction exactly; the two other axes follow as nearly as they can
+        turns = {j: rotation.from_matrix(rotation.orthonormal(inverse[:3, :3] @ rotation.to_matrix(q)))
+                 for j, q in by_bone.items()}
+    return turns, {j: point(p) for j, p in places.items()}, point(hips)
+
+
+def _local(body, held, by_bone, places, hips, carrier, given):
+    """Channels of the mapped bones: walk down the skeleton and undo what the parents already do."""
+    skeleton = body.skeleton
+    turns, places, hips = _into_armature(skeleton.world, by_bone, places, hips)
+    offset = local_rest(skeleton)
+    offset_turn, rest_turn = rotation.from_matrix(offset[:, :3, :3]), rotation.from_matrix(skeleton.rest[:, :3, :3])
+    heads, posed, scales = {}, {}, {}
+    rotations, locations = {}, {}
+    hips_bone = body.roles["hips"]
+    for j, parent in enumerate(skeleton.parents):
+        if parent < 0:
+            axes, head, grown = rest_turn[j], offset[j, :3, 3][None], np.ones(3)
+            base = axes
+        else:
+            grown = scales[parent]
+            head = heads[parent] + rotation.rotate(posed[parent], offset[j, :3, 3] * grown)
+            axes = rotation.mul(posed[parent], offset_turn[j])
+            base = axes if skeleton.inherits_rotation[j] else rest_turn[j]
+        if not skeleton.local_location[j]:
+            axes = rotation.mul(axes, rotation.conj(rest_turn[j]))
+        if j in turns:
+            rotations[j] = rotation.continuous(rotation.mul(rotation.conj(base), turns[j]))
+            posed[j] = turns[j]
+        else:
+            posed[j] = rotation.mul(base, held.rotation[0, j])
+        if j in given:
+            posed[j] = given[j]
+        if j in places and not skeleton.connected[j] and (j != hips_bone or j == carrier):
+            locations[j] = rotation.rotate(rotation.conj(axes), places[j] - head) / grown
+            heads[j] = places[j]
+        elif j == carrier:
+            heads[j] = head + rotation.rotate(axes, held.location[0, j] * grown)
+            lever = _reach(skeleton, offset, offset_turn, held, heads[j], posed[j], j, hips_bone)
+            locations[j] = rotation.rotate(rotation.conj(axes), hips - lever - head) / grown
+            heads[j] = hips - lever
+        elif skeleton.connected[j]:
+            heads[j] = head
+        else:
+            heads[j] = head + rotation.rotate(axes, held.location[0, j] * grown)
+        scales[j] = held.scale[0, j] * grown
+    return rotations, locations
+
+
+def _reach(skeleton, offset, offset_turn, held, head, posed, carrier, hips):
+    """Lever from the carrier's head to the hips' head, over the unkeyed bones between."""
+    chain = []
+    j = hips
+    while j != carrier:
+        chain.append(j)
+        j = skeleton.parents[j]
+    at, turn = np.zeros(3), posed
+    for j in reversed(chain):
+        at = at + rotation.rotate(turn, offset[j, :3, 3])
+        turn = rotation.mul(rotation.mul(turn, offset_turn[j]), held.rotation[0, j])
+    return at
+
+
+def assemble(skeleton, held, result):
+    """The body's full Channels (F, J, ...) with the keys of a Transfer in them."""
+    frames = len(next(iter(result.rotations.values())))
+    location = np.repeat(held.location, frames, axis=0)
+    turn = np.repeat(held.rotation, frames, axis=0)
+    for j, q in result.rotations.items():
+        turn[:, j] = q
+    for j, p in result.locations.items():
+        location[:, j] = p
+    return Channels(location, turn, np.repeat(held.scale, frames, axis=0))
+
+
+def played(body, held, result):
+    """World Motion of the body with the keys of a Transfer, by forward kinematics."""
+    motion = forward(body.skeleton, assemble(body.skeleton, held, result))
+    if result.offset is None:
+        return motion
+    return Motion(motion.positions + result.offset[:, None], motion.rotations)
