@@ -9,6 +9,7 @@ import numpy as np
 
 from . import rotation
 from .anatomy import FINGERS, SIDES, limb_child, parent
+from .skeleton import Motion
 
 UP = np.array([0.0, 0.0, 1.0])
 LARGE = 20.0  # degrees; a disagreement that shows in the result
@@ -182,3 +183,40 @@ def disagreement(source, source_roles, target, target_roles):
     rows = [(role, float(np.degrees(rotation.vector_angle(rotation.rotate(turn, have[role][0]), want[role][0]))))
             for role in have if role in want]
     return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+
+def transplant(own, roles, other_rest, other_pose, other_roles):
+    """A pose of another skeleton, worn by this one: a Motion of one frame in which only mapped bones are right.
+
+    Where both skeletons rest in the same pose, their bones differ by constant turns and the pose carries over exactly.
+    Where they do not (a file that rests in its T-pose beside one that rests in dance frame zero), equal bone axes are
+    taken at their word; else each limb swings from its own rest onto the other's direction, and its roll, which
+    positions cannot tell, follows its parent.
+    """
+    positions, rotations = own.positions.copy(), own.rotations.copy()
+    shared = [role for role in roles if role in other_roles]
+    mine, theirs = [roles[r] for r in shared], [other_roles[r] for r in shared]
+    same_axes = np.degrees(rotation.angle(own.rotations[0, mine], other_rest.rotations[0, theirs]))
+    mine_limbs, rest_limbs = limb_directions(own.positions, roles), limb_directions(other_rest.positions, other_roles)
+    apart = [np.degrees(rotation.vector_angle(mine_limbs[r][0], rest_limbs[r][0])) for r in mine_limbs if r in rest_limbs]
+    positions[0, mine] = other_pose.positions[0, theirs]
+    if max(apart, default=0.0) < 5.0 or same_axes.max(initial=0.0) < 1.0:
+        turn = rotation.mul(rotation.conj(other_rest.rotations[0, theirs]), own.rotations[0, mine])
+        rotations[0, mine] = rotation.mul(other_pose.rotations[0, theirs], turn)
+        return Motion(positions, rotations)
+    pose_limbs = limb_directions(other_pose.positions, other_roles)
+    turned = {}
+
+    def delta(role):
+        if role not in turned:
+            above = parent(role, roles)
+            base = delta(above) if above in shared else rotation.IDENTITY
+            if role in mine_limbs and role in pose_limbs:
+                swing = rotation.between(rotation.rotate(base, mine_limbs[role][0]), pose_limbs[role][0])
+                base = rotation.mul(swing, base)
+            turned[role] = base
+        return turned[role]
+
+    for role in shared:
+        rotations[0, roles[role]] = rotation.mul(delta(role), own.rotations[0, roles[role]])
+    return Motion(positions, rotations)

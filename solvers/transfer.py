@@ -124,9 +124,9 @@ def standing_ankle(source, motion):
 def hips_path(source, motion, body, travel, source_origin, body_origin):
     """World positions (F, 3) for the body's hips, and the (horizontal, vertical) scale.
 
-    On the floor the way is scaled about the take's origin (3,) and laid out from the body's. Heights are taken over
-    the ankles and scaled by leg length, so that a straight leg stays straight and ankles of another height stand on
-    the same floor.
+    On the floor the way is scaled about the take's origin (3,) and laid out from the body's. Heights are taken from
+    standing, so that a body in its rest height stands where the take stands, however high its ankles are, and what the
+    hips rise and sink by is scaled with the legs.
     """
     path = motion.positions[:, source.roles["hips"]]
     hips = body.rest.positions[0, body.roles["hips"]]
@@ -140,11 +140,10 @@ def hips_path(source, motion, body, travel, source_origin, body_origin):
         out[:, :2] = hips[:2]
     else:
         out[:, :2] = body_origin[:2] + horizontal * (path[:, :2] - source_origin[:2])
-    if source_leg and body_leg:
-        stand = ankle_height(body.rest.positions, body.roles)[0]
-        out[:, 2] = stand + vertical * (path[:, 2] - standing_ankle(source, motion))
-    else:
-        out[:, 2] = hips[2] + vertical * (path[:, 2] - source.rest.positions[0, source.roles["hips"], 2])
+    standing = source.rest.positions[0, source.roles["hips"], 2]
+    if source_leg:
+        standing += standing_ankle(source, motion) - ankle_height(source.rest.positions, source.roles)[0]
+    out[:, 2] = hips[2] + vertical * (path[:, 2] - standing)
     return out, (horizontal, vertical)
 
 

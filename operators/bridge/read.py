@@ -15,20 +15,38 @@ _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angl
 _UNIT = 1e-5  # scale keys this near to one are one: exporters write 0.9999999
 
 
-def read_skeleton(armature):
-    """The Skeleton of an armature object, its world matrix as evaluated now."""
+def _is_sound(matrix):
+    return bool(np.isfinite(matrix).all()) and abs(np.linalg.det(matrix[:3, :3])) > 1e-18
+
+
+def read_skeleton(armature, fallback=None):
+    """The Skeleton of an armature object, its world matrix as evaluated now.
+
+    A file that serves only as a rest may carry nonsense outside its keys: `fallback` is the Skeleton whose world matrix
+    and equally named bones stand in for matrices that are not numbers or have no size.
+    """
     bones = list(armature.data.bones)
     ordered = [b for b in bones if b.parent is None]
     for bone in ordered:
         ordered.extend(bone.children)
     index = {bone.name: i for i, bone in enumerate(ordered)}
     world = np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
-    if abs(np.linalg.det(world[:3, :3])) < 1e-18:
-        raise FootholdError(f"Armature '{armature.name}' has a scale of zero: give it a size.")
+    if fallback is not None and not _is_sound(world):
+        world = fallback.world
+    if not _is_sound(world):
+        raise FootholdError(f"Armature '{armature.name}' has a scale of zero, or a transform that is not a "
+                            "number: give it a size.")
+    rests = np.array([b.matrix_local for b in ordered], float).reshape(-1, 4, 4)
+    for j, name in enumerate(index):
+        if not _is_sound(rests[j]):
+            if fallback is None or name not in fallback.names:
+                raise FootholdError(f"Armature '{armature.name}': the rest of bone '{name}' is not a number: mend the "
+                                    "file.")
+            rests[j] = fallback.rest[fallback.names.index(name)]
     return Skeleton(
         names=tuple(index),
         parents=np.array([index[b.parent.name] if b.parent else -1 for b in ordered]),
-        rest=np.array([b.matrix_local for b in ordered]),
+        rest=rests,
         lengths=np.array([b.length for b in ordered]),
         inherits_rotation=np.array([b.use_inherit_rotation for b in ordered]),
         local_location=np.array([b.use_local_location for b in ordered]),
@@ -109,12 +127,14 @@ def frame_span(action):
     return int(np.ceil(first - 1e-4)), int(np.floor(last + 1e-4))
 
 
-def read_channels(armature, skeleton, action, frames):
-    """Channels (F, J, ...) of an action's F-curves at `frames` (F,); what it does not key keeps the pose held now.
+def read_channels(armature, skeleton, action, frames, held=None):
+    """Channels (F, J, ...) of an action's F-curves at `frames` (F,).
+
+    What it does not key keeps the pose `held`, Channels of one frame; None for the pose that the bones hold now.
 
     Raises FootholdError for keys that are not finite, naming bone and frame.
     """
-    held = read_held(armature, skeleton)
+    held = read_held(armature, skeleton) if held is None else held
     count, joints = len(frames), len(skeleton.names)
     index = {name: j for j, name in enumerate(skeleton.names)}
     location, scale = np.repeat(held.location, count, axis=0), np.repeat(held.scale, count, axis=0)
@@ -155,7 +175,7 @@ def read_world(armature, action, frames):
     curves = [c for c in compat.fcurves(action, armature) if not c.mute and c.data_path in
               ("location", "scale", rotation_path(armature))]
     world = np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
-    if not curves:
+    if not curves or not _is_sound(world):
         return world
     rest_basis = np.array(armature.matrix_basis)
     before = world @ np.linalg.inv(rest_basis)  # parents, as they stand

@@ -1,0 +1,36 @@
+"""The role map of an armature, kept on the object as JSON text in the custom property `foothold_roles`."""
+
+import json
+
+from ...solvers import humanoid
+from ...solvers.errors import FootholdError
+from . import read
+
+KEY, HINTS = "foothold_roles", "foothold_hints"
+
+
+def load(armature):
+    """role -> bone name; detected where none is kept."""
+    text = armature.get(KEY)
+    if text is None:
+        return detect(armature).roles
+    try:
+        roles = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise FootholdError(f"'{armature.name}': its custom property '{KEY}' is not JSON ({error}): detect the roles "
+                            "again.") from None
+    if not isinstance(roles, dict) or not all(isinstance(v, str) for v in roles.values()):
+        raise FootholdError(f"'{armature.name}': its custom property '{KEY}' is not a table of roles and bones: detect "
+                            "the roles again.")
+    return roles
+
+
+def store(armature, roles):
+    """Keep a role map on the armature object."""
+    armature[KEY] = json.dumps(roles, ensure_ascii=False)
+
+
+def detect(armature):
+    """What names, structure and the file's own hints say: a humanoid.Detection."""
+    hints = armature.get(HINTS)
+    return humanoid.detect(read.read_skeleton(armature), json.loads(hints) if hints else None)

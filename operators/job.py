@@ -1,0 +1,341 @@
+"""The bake as one road: read, solve, write. The panel and the command line both walk it, so their keys are the same."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ..solvers import anatomy, flips, rest, rotation, transfer
+from ..solvers.errors import FootholdError
+from ..solvers.skeleton import Motion, backward, forward, identity_channels, rest_motion
+from .bridge import compat, keys, read, roles as role_store
+
+AWRY = np.radians(0.1)  # a bone that evaluates this far from its keys is reported
+
+
+@dataclass(frozen=True)
+class RestChoice:
+    """What a motion is authored against: the file's rest, a frame, another action or armature, or the pose as it is."""
+
+    kind: str = "file"  # "file", "frame", "action", "armature", "pose"
+    frame: int = 0
+    action: object = None  # bpy.types.Action, for "action"; for "armature" its own is used
+    armature: object = None  # bpy.types.Object
+
+
+@dataclass(frozen=True)
+class BakeSettings:
+    """All that a bake depends on besides the scene."""
+
+    take: object  # armature object with an action
+    body: object  # armature object
+    take_rest: RestChoice = RestChoice()
+    body_rest: RestChoice = RestChoice()
+    first: int | None = None  # frames of the timeline; None: the take's own
+    last: int | None = None
+    step: int = 1
+    travel: transfer.Travel = transfer.Travel()
+    action_name: str = ""
+    take_action: object = None  # None: the one that the take plays
+
+
+@dataclass
+class BakeReport:
+    """What a bake did, as plain data."""
+
+    action: str = ""
+    frames: int = 0
+    scale: tuple = (1.0, 1.0)
+    disagreement: list = field(default_factory=list)  # (role, degrees), worst first
+    flips: list = field(default_factory=list)  # of the take, repaired
+    awry: list = field(default_factory=list)  # (bone, degrees, reason): evaluates otherwise than keyed
+    edits: int = 0  # hand edits kept
+    notes: list = field(default_factory=list)
+
+
+class TakeData(NamedTuple):
+    """A take, read."""
+
+    figure: transfer.Figure
+    motion: Motion
+    frames: np.ndarray  # (F,) timeline frames
+    origin: np.ndarray  # (3,) the point that stands still when the way is scaled
+    flips: list
+
+
+def require_armature(thing, word):
+    """The armature object, or a FootholdError that says which one is missing."""
+    if thing is None or thing.type != "ARMATURE":
+        raise FootholdError(f"Choose an armature as the {word}.")
+    return thing
+
+
+def take_action(armature):
+    """The action that an armature plays, or a FootholdError."""
+    data = armature.animation_data
+    if data is None or data.action is None:
+        raise FootholdError(f"'{armature.name}' has no action: choose one that holds the motion.")
+    return data.action
+
+
+def check(settings):
+    """Raise FootholdError for whatever would stop the bake before anything is read."""
+    take, body = require_armature(settings.take, "take"), require_armature(settings.body, "body")
+    if take == body:
+        raise FootholdError(f"'{body.name}' is both take and body: choose two armatures.")
+    if body.library is not None:
+        raise FootholdError(f"'{body.name}' is linked from {body.library.filepath}: make a library override of it, or "
+                            "append it.")
+    if body.override_library is not None and body.override_library.is_system_override:
+        raise FootholdError(f"'{body.name}' is a library override that is not editable: make it editable first.")
+    if take.data == body.data:
+        raise FootholdError(f"'{take.name}' and '{body.name}' share one armature: make the body's a copy of its own.")
+    action = settings.take_action or take_action(take)
+    first, last = read.frame_span(action)
+    if not len(compat.fcurves(action, take)):
+        raise FootholdError(f"Action '{action.name}' has no keys for '{take.name}'.")
+    if last <= first:
+        raise FootholdError(f"Action '{action.name}' has one frame only: it can serve as a rest, not as a take.")
+    for word, value in (("first", settings.first), ("last", settings.last)):
+        if value is not None and not first <= value <= last:
+            raise FootholdError(f"The {word} frame {value} lies outside '{action.name}', which has frames {first} to "
+                                f"{last}.")
+    if settings.first is not None and settings.last is not None and settings.last <= settings.first:
+        raise FootholdError(f"The range {settings.first}:{settings.last} is empty.")
+    if settings.step < 1:
+        raise FootholdError("The step must be 1 or more.")
+
+
+def action_fps(action, scene):
+    """Frames a second of an action: as imported, or else the scene's."""
+    return float(action.get("foothold_fps", scene.render.fps / scene.render.fps_base))
+
+
+def _role_indices(armature, skeleton):
+    roles = role_store.load(armature)
+    index = {name: j for j, name in enumerate(skeleton.names)}
+    for role, bone in roles.items():
+        if bone not in index:
+            raise FootholdError(f"Role '{role}' names the bone '{bone}', which '{armature.name}' does not have.")
+    if "hips" not in roles:
+        raise FootholdError(f"'{armature.name}' has no bone in the role 'hips': map it in the Roles table.")
+    return {role: index[bone] for role, bone in roles.items()}
+
+
+def _pose_now(armature, skeleton):
+    evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrices = np.array([[evaluated.pose.bones[name].matrix for name in skeleton.names]])
+    return backward(skeleton, matrices)
+
+
+def _action_rest(armature, skeleton, action, frame=None):
+    """World pose of an action's first (or a given) frame; what it does not key stands in the file's rest."""
+    first, last = read.frame_span(action)
+    frame = first if frame is None else frame
+    if not first <= frame <= last:
+        raise FootholdError(f"Frame {frame} lies outside '{action.name}', which has frames {first} to {last}.")
+    at = np.array([float(frame)])
+    channels = read.read_channels(armature, skeleton, action, at, identity_channels(len(skeleton.names)))
+    return forward(skeleton, channels, read.read_world(armature, action, at))
+
+
+def read_rest(armature, skeleton, roles, choice, action=None):
+    """The chosen rest of an armature as a Motion of one frame; only the mapped bones matter in it."""
+    own = rest_motion(skeleton)
+    if choice.kind == "file":
+        return own
+    if choice.kind == "pose":
+        return forward(skeleton, _pose_now(armature, skeleton))
+    if choice.kind == "frame":
+        return _action_rest(armature, skeleton, action or take_action(armature), choice.frame)
+    if choice.kind == "action":
+        if choice.action is None:
+            raise FootholdError("Choose the action that holds the rest.")
+        return _action_rest(armature, skeleton, choice.action)
+    other = require_armature(choice.armature, "rest")
+    other_action = choice.action or take_action(other)
+    other_skeleton = read.read_skeleton(other, fallback=skeleton)
+    other_roles = _role_indices(other, other_skeleton)
+    pose = _action_rest(other, other_skeleton, other_action)
+    return rest.transplant(own, roles, rest_motion(other_skeleton), pose, other_roles)
+
+
+def read_take_steps(scene, settings):
+    """Read the take; a generator that yields the part done and returns TakeData."""
+    armature = settings.take
+    skeleton = read.read_skeleton(armature)
+    action = settings.take_action or take_action(armature)
+    roles = _role_indices(armature, skeleton)
+    first, last = read.frame_span(action)
+    first, last = settings.first or first, settings.last or last
+    frames = np.arange(first, last + 1, dtype=float)[::settings.step]
+    if read.evaluation_reason(armature) is None:
+        channels = read.read_channels(armature, skeleton, action, frames)
+        world = read.read_world(armature, action, frames)
+        yield 0.5
+    else:
+        worlds, matrices = np.empty((len(frames), 4, 4)), np.empty((len(frames), len(skeleton.names), 4, 4))
+        yield from read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices)
+        channels, world = read.from_evaluated(skeleton, worlds, matrices)
+    turned, found = flips.repair(channels.rotation, action_fps(action, scene) / settings.step)
+    motion = forward(skeleton, channels._replace(rotation=turned), world)
+    yield 0.8
+    pose = read_rest(armature, skeleton, roles, settings.take_rest, action)
+    origin = skeleton.world[:3, 3] if np.ndim(world) == 2 else np.zeros(3)
+    log = [{"bone": skeleton.names[f.joint], "first": int(frames[f.first]), "last": int(frames[f.last]),
+            "degrees": round(f.degrees, 1)} for f in found]
+    return TakeData(transfer.Figure(skeleton, roles, pose), motion, frames, origin, log)
+
+
+def read_body(settings):
+    """The body's figure and the pose that its bones hold."""
+    body = settings.body
+    skeleton = read.read_skeleton(body)
+    roles = _role_indices(body, skeleton)
+    pose = read_rest(body, skeleton, roles, settings.body_rest)
+    return transfer.Figure(skeleton, roles, pose), read.read_held(body, skeleton)
+
+
+def key_channels(body, skeleton, result):
+    """The KeyChannels of a Transfer, in the order of the bones, each rotation in its bone's own mode."""
+    out = []
+    for j, name in enumerate(skeleton.names):
+        bone = body.pose.bones[name]
+        prefix = f'pose.bones["{bpy.utils.escape_identifier(name)}"].'
+        if j in result.locations:
+            out.append(keys.KeyChannel(prefix + "location", name, result.locations[j]))
+        if j in result.rotations:
+            stored = read.to_stored(result.rotations[j], bone.rotation_mode)
+            out.append(keys.KeyChannel(prefix + read.rotation_path(bone), name, stored))
+    if result.offset is not None:
+        parent = np.array(body.matrix_world) @ np.linalg.inv(np.array(body.matrix_basis))
+        way = np.array(body.location) + result.offset @ np.linalg.inv(parent[:3, :3]).T
+        out.append(keys.KeyChannel("location", "Object Transforms", way))
+    return out
+
+
+def _default_name(settings):
+    action = settings.take_action or take_action(settings.take)
+    return settings.action_name or f"{action.name} on {settings.body.name}"[:63]
+
+
+def bake_steps(scene, settings):
+    """Bake; a generator that yields the part done and returns a BakeReport.
+
+    Nothing in the file changes before the last step. Closing the generator stops the bake.
+    """
+    check(settings)
+    take = yield from _part(read_take_steps(scene, settings), 0.0, 0.4)
+    body, held = read_body(settings)
+    body_origin = body.skeleton.world[:3, 3]
+    solve = lambda given: transfer.transfer(  # noqa: E731
+        take.figure, take.motion, body, held, settings.travel, take.origin, body_origin, given)
+    result = solve({})
+    yield 0.6
+    reason = read.evaluation_reason(settings.body)
+    awry = []
+    if reason is not None:
+        result, awry = yield from _part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.6, 0.9)
+    report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
+    report.disagreement = rest.disagreement(take.figure.rest.positions[0], take.figure.roles,
+                                            body.rest.positions[0], body.roles)
+    action, report.edits, report.notes = write(settings, take.frames, key_channels(settings.body, body.skeleton, result))
+    report.action = action.name
+    yield 1.0
+    return report
+
+
+def _part(steps, start, end):
+    """The steps of a stage, scaled into a part of the whole; hands on what the stage returns."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as stop:
+            return stop.value
+        yield start + (end - start) * done
+
+
+def _as_seen_steps(scene, settings, frames, body, solve, result):
+    """Solve the children of bones that constraints or drivers move against what is seen, from the trunk outwards.
+
+    Plays the keys from a temporary action; yields the part done and returns the Transfer and the bones that do not
+    follow their keys, as (bone, degrees, reason).
+    """
+    armature, skeleton = settings.body, body.skeleton
+    worlds, matrices = np.empty((len(frames), 4, 4)), np.empty((len(frames), len(skeleton.names), 4, 4))
+    given, awry = {}, {}
+    with compat.borrowed_action(armature, "Foothold preview") as preview:
+        for turn in range(4):
+            keys.write_keys(armature, preview, frames, key_channels(armature, skeleton, result), record=False)
+            yield from _part(read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices),
+                             turn / 4.0, (turn + 1) / 4.0)
+            unscaled = matrices[..., :3, :3] / np.linalg.norm(matrices[..., :3, :3], axis=-2)[..., None, :]
+            turns = rotation.from_matrix(unscaled)
+            into = rotation.conj(rotation.from_matrix(rotation.orthonormal(skeleton.world[:3, :3])))
+            new = {}
+            for j, wanted in result.rotations_world.items():
+                off = rotation.angle(turns[:, j], rotation.mul(into, wanted)).max()
+                if off > AWRY:
+                    new[j] = off
+            awry = new
+            fresh = set(new) - set(given)
+            if not fresh:
+                break
+            # bones nearest to the root first: what hangs from them may be off for no fault of its own
+            tops = {j for j in fresh if not fresh & set(_ancestors(skeleton, j))}
+            given.update({j: turns[:, j].copy() for j in tops})
+            result = solve(given)
+    return result, [(skeleton.names[j], round(float(np.degrees(off)), 2), _why(armature, skeleton.names[j]))
+                    for j, off in sorted(awry.items(), key=lambda item: -item[1])]
+
+
+def _ancestors(skeleton, j):
+    while skeleton.parents[j] >= 0:
+        j = skeleton.parents[j]
+        yield j
+
+
+def _why(armature, name):
+    bone = armature.pose.bones[name]
+    live = [c.name for c in bone.constraints if not c.mute and c.influence > 0.0]
+    if live:
+        return f"constraint '{live[0]}'"
+    prefix = f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+    if any(d.data_path.startswith(prefix) for d in armature.animation_data.drivers):
+        return "driver"
+    return "moved by the rig above or beside it"
+
+
+def write(settings, frames, channels):
+    """Write the keys into the body's baked action of that name, or a new one, and let the body play it.
+
+    Returns (action, number of hand edits kept, notes). The action that the body played before stays in the file.
+    """
+    name = _default_name(settings)
+    body = settings.body
+    action = keys.baked_action(name)
+    new = action is None
+    if new:
+        action = bpy.data.actions.new(name)
+    try:
+        kept = keys.write_keys(body, action, frames, channels)
+    except Exception:
+        if new:
+            bpy.data.actions.remove(action)
+        raise
+    data = body.animation_data_create()
+    before = data.action
+    compat.assign(body, action)
+    if before is not None and before != action and before.users == 0:
+        before.use_fake_user = True  # nobody else holds it: without this it would be gone after a save
+    return action, kept, []
+
+
+def run(steps):
+    """Walk a generator to its end and return its value."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            return stop.value
