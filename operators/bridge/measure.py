@@ -1,0 +1,180 @@
+"""Measuring a scene: what take and body do as Blender shows it, frame by frame."""
+
+import json
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ...solvers import report
+from ...solvers.errors import FootholdError
+from ...solvers.rotation import continuous, from_matrix, orthonormal
+from ...solvers.skeleton import Motion, to_world
+
+ROLES_PROPERTY = "foothold_roles"
+_CHUNK = 256  # frames turned into world space at once: memory does not grow with 4 x 4 matrices of the whole clip
+
+
+@contextmanager
+def stage(scene, objects, name="Foothold"):
+    """A scene of its own that holds nothing but `objects`, with the time of `scene`; removed at the end.
+
+    What is evaluated there leaves the artist's scene, its current frame and its pose as they are, and nothing else in
+    it (a heavy mesh, a simulation) has to be evaluated along. What the objects depend on comes along by itself.
+    """
+    temporary = bpy.data.scenes.new(name)
+    hidden = [ob for ob in objects if ob.hide_viewport]
+    try:
+        temporary.render.fps, temporary.render.fps_base = scene.render.fps, scene.render.fps_base
+        temporary.render.frame_map_old, temporary.render.frame_map_new = (scene.render.frame_map_old,
+                                                                          scene.render.frame_map_new)
+        for ob in objects:
+            temporary.collection.objects.link(ob)
+        for ob in hidden:  # Blender does not evaluate what is hidden
+            ob.hide_viewport = False
+        yield temporary
+    finally:
+        for ob in hidden:
+            ob.hide_viewport = True
+        bpy.data.scenes.remove(temporary)
+
+
+def set_frame(scene, frame):
+    """Evaluate a stage at a frame, which may lie between two; returns its dependency graph."""
+    whole = int(np.floor(frame))
+    scene.frame_set(whole, subframe=float(frame) - whole)
+    return scene.view_layers[0].depsgraph
+
+
+def read_roles(armature):
+    """The role map of an armature, role -> bone name, from its custom property.
+
+    Raises FootholdError where it is absent, unreadable, names a bone that is not there, or has no hips.
+    """
+    if armature is None or armature.type != "ARMATURE":
+        raise FootholdError(f"'{armature.name if armature else 'Nothing'}' is not an armature: choose one.")
+    text = armature.get(ROLES_PROPERTY)
+    if text is None:
+        raise FootholdError(f"Armature '{armature.name}' has no role map (custom property '{ROLES_PROPERTY}'): detect "
+                            "its roles first.")
+    try:
+        roles = json.loads(text)
+    except (TypeError, ValueError):
+        roles = None
+    if not isinstance(roles, dict) or not all(isinstance(name, str) for name in roles.values()):
+        raise FootholdError(f"The role map of armature '{armature.name}' (custom property '{ROLES_PROPERTY}') is not a "
+                            "JSON object of role and bone names: detect its roles again.")
+    roles = {role: name for role, name in roles.items() if name}
+    for role, name in roles.items():
+        if name not in armature.data.bones:
+            raise FootholdError(f"Armature '{armature.name}' has no bone '{name}', which its role map names for "
+                                f"'{role}': correct the Roles table.")
+    if "hips" not in roles:
+        raise FootholdError(f"Armature '{armature.name}' has no bone in the role 'hips': map it in the Roles table.")
+    return roles
+
+
+def frames_of(scene, armatures, frame_range=None):
+    """The whole frames (F,) to look at: `frame_range` (first, last), else those that all actions of the armatures
+    share, else the scene's."""
+    if frame_range is None:
+        actions = [a.animation_data.action for a in armatures if a.animation_data and a.animation_data.action]
+        spans = [action.frame_range for action in actions if action.frame_range[1] > action.frame_range[0]]
+        frame_range = max((s[0] for s in spans), default=0), min((s[1] for s in spans), default=-1)
+        if frame_range[1] < frame_range[0]:
+            frame_range = scene.frame_start, scene.frame_end
+    first, last = int(np.ceil(frame_range[0] - 1e-4)), int(np.floor(frame_range[1] + 1e-4))
+    if last < first:
+        raise FootholdError(f"The frame range {first} to {last} is empty: give a first frame before the last.")
+    return np.arange(first, last + 1)
+
+
+class _Recorder:
+    """Collects one armature's evaluated bones as world-space arrays."""
+
+    def __init__(self, armature, count):
+        self.armature = armature
+        bones = armature.pose.bones
+        self.names = tuple(bone.name for bone in bones)
+        self.parents = np.array([bones.find(bone.parent.name) if bone.parent else -1 for bone in bones])
+        self.positions, self.rotations = np.empty((count, len(bones), 3)), np.empty((count, len(bones), 4))
+        self._flat = np.empty(16 * len(bones), np.float32)
+        self._matrices = np.empty((min(count, _CHUNK), len(bones), 4, 4), np.float32)
+        self._worlds = np.empty((min(count, _CHUNK), 4, 4))
+        self._done = self._held = 0
+
+    def add(self, depsgraph):
+        evaluated = self.armature.evaluated_get(depsgraph)
+        evaluated.pose.bones.foreach_get("matrix", self._flat)
+        # column-major
+        self._matrices[self._held] = self._flat.reshape(-1, 4, 4).swapaxes(-1, -2)
+        self._worlds[self._held] = evaluated.matrix_world
+        self._held += 1
+        if self._held == len(self._matrices):
+            self.flush()
+
+    def flush(self):
+        if not self._held:
+            return
+        matrices, worlds = self._matrices[:self._held].astype(float), self._worlds[:self._held]
+        turns = from_matrix(orthonormal(matrices[..., :3, :3]))
+        still = np.array_equal(worlds, np.broadcast_to(worlds[0], worlds.shape))
+        motion = to_world(worlds[0] if still else worlds, matrices[..., :3, 3], turns)
+        rows = slice(self._done, self._done + self._held)
+        self.positions[rows], self.rotations[rows] = motion
+        self._done, self._held = self._done + self._held, 0
+
+    def side(self, roles):
+        self.flush()
+        index = {name: j for j, name in enumerate(self.names)}
+        rendered = np.array([self.armature.data.bones[name].use_deform for name in self.names])
+        return report.Side(Motion(self.positions, continuous(self.rotations)), self.names, self.parents,
+                           {role: index[name] for role, name in roles.items()}, rendered)
+
+
+def record_steps(scene, armatures, frames):
+    """Evaluate armatures at `frames` (F,): a generator of the part done, 0 to 1, that returns a list of _Recorder."""
+    for armature in armatures:
+        if not len(armature.data.bones):
+            raise FootholdError(f"Armature '{armature.name}' has no bones: choose another.")
+    recorders = [_Recorder(armature, len(frames)) for armature in armatures]
+    with stage(scene, list(dict.fromkeys(armatures))) as temporary:
+        for i, frame in enumerate(frames):
+            depsgraph = set_frame(temporary, frame)
+            for recorder in recorders:
+                recorder.add(depsgraph)
+            if i % 50 == 0:
+                yield i / len(frames)
+    return recorders
+
+
+def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pure_transfer=True):
+    """`measure` as a generator that yields the part done, 0 to 1, and returns the report.
+
+    Closing it early leaves the file as it was.
+    """
+    roles = read_roles(take), read_roles(body)
+    frames = frames_of(scene, (take, body), frame_range)
+    take_side, body_side = (recorder.side(r) for recorder, r in
+                            zip((yield from record_steps(scene, (take, body), frames)), roles))
+    fps = scene.render.fps / scene.render.fps_base
+    found = report.report(take_side, body_side, fps, frames, keys, cost, pure_transfer)
+    found["take"]["armature"], found["body"]["armature"] = take.name, body.name
+    return found
+
+
+def measure(scene, take, body, frame_range=None, progress=None, **options):
+    """The report (`solvers.report.report`) of the armature objects `take` and `body` as they play in `scene`.
+
+    Both carry their roles as JSON in the custom property `foothold_roles`. Every frame of `frame_range` (first, last;
+    what both actions have where left out) is evaluated with constraints, drivers and all; `progress` is called with the
+    part done. `options` go to `measure_steps`. Nothing in the file changes, not even the current frame.
+    """
+    steps = measure_steps(scene, take, body, frame_range, **options)
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as end:
+            return end.value
+        if progress:
+            progress(done)
