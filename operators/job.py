@@ -6,7 +6,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ..solvers import anatomy, flips, rest, rotation, transfer
+from ..solvers import flips, rest, rotation, transfer
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import Motion, backward, forward, identity_channels, rest_motion
 from .bridge import compat, keys, read, roles as role_store
@@ -112,7 +112,8 @@ def action_fps(action, scene):
     return float(action.get("foothold_fps", scene.render.fps / scene.render.fps_base))
 
 
-def _role_indices(armature, skeleton):
+def role_indices(armature, skeleton):
+    """role -> bone index of an armature; FootholdError where the hips or a named bone are missing."""
     roles = role_store.load(armature)
     index = {name: j for j, name in enumerate(skeleton.names)}
     for role, bone in roles.items():
@@ -140,6 +141,20 @@ def _action_rest(armature, skeleton, action, frame=None):
     return forward(skeleton, channels, read.read_world(armature, action, at))
 
 
+def _other_roles(other, other_skeleton, skeleton, roles):
+    """Roles of a rest's armature: by equal names where it has this skeleton's bones, else its own."""
+    index = {name: j for j, name in enumerate(other_skeleton.names)}
+    named = {role: index[skeleton.names[j]] for role, j in roles.items() if skeleton.names[j] in index}
+    return named if len(named) >= 0.9 * len(roles) else role_indices(other, other_skeleton)
+
+
+def disagreement_sentence(rows):
+    """What a large disagreement of the rests will look like, in a sentence for the artist."""
+    worst = ", ".join(f"{role} {degrees:.0f}" for role, degrees in rows[:4])
+    return (f"The two rests disagree: {worst} degrees. The body will hold these limbs wrong by as much through the "
+            "whole take. Choose a rest in which both stand alike, such as a T-pose.")
+
+
 def read_rest(armature, skeleton, roles, choice, action=None):
     """The chosen rest of an armature as a Motion of one frame; only the mapped bones matter in it."""
     own = rest_motion(skeleton)
@@ -152,12 +167,12 @@ def read_rest(armature, skeleton, roles, choice, action=None):
     if choice.kind == "action":
         if choice.action is None:
             raise FootholdError("Choose the action that holds the rest.")
-        return _action_rest(armature, skeleton, choice.action)
+        return _action_rest(armature, skeleton, choice.action, choice.frame or None)
     other = require_armature(choice.armature, "rest")
-    other_action = choice.action or take_action(other)
     other_skeleton = read.read_skeleton(other, fallback=skeleton)
-    other_roles = _role_indices(other, other_skeleton)
-    pose = _action_rest(other, other_skeleton, other_action)
+    other_roles = _other_roles(other, other_skeleton, skeleton, roles)
+    played = choice.action or (other.animation_data and other.animation_data.action)
+    pose = _action_rest(other, other_skeleton, played) if played else rest_motion(other_skeleton)
     return rest.transplant(own, roles, rest_motion(other_skeleton), pose, other_roles)
 
 
@@ -166,7 +181,7 @@ def read_take_steps(scene, settings):
     armature = settings.take
     skeleton = read.read_skeleton(armature)
     action = settings.take_action or take_action(armature)
-    roles = _role_indices(armature, skeleton)
+    roles = role_indices(armature, skeleton)
     first, last = read.frame_span(action)
     first, last = settings.first or first, settings.last or last
     frames = np.arange(first, last + 1, dtype=float)[::settings.step]
@@ -192,7 +207,7 @@ def read_body(settings):
     """The body's figure and the pose that its bones hold."""
     body = settings.body
     skeleton = read.read_skeleton(body)
-    roles = _role_indices(body, skeleton)
+    roles = role_indices(body, skeleton)
     pose = read_rest(body, skeleton, roles, settings.body_rest)
     return transfer.Figure(skeleton, roles, pose), read.read_held(body, skeleton)
 

@@ -240,3 +240,8 @@ def from_evaluated(skeleton, worlds, matrices):
     """(Channels, world) of evaluated matrices; world is (4, 4) where the object stands still."""
     still = np.allclose(worlds, worlds[:1], rtol=0.0, atol=1e-7)
     return backward(skeleton, matrices), worlds[0] if still else worlds
+
+
+def keyed_paths(action, owner):
+    """Data paths that an action keys on its owner."""
+    return {curve.data_path for curve in compat.fcurves(action, owner)}

@@ -7,7 +7,7 @@ import numpy as np
 SPAN_PER_HEIGHT = 1.35
 CMU = 0.0254 / 0.45  # the CMU motion database's unit
 # The estimated height in file units, and the unit in metres that it tells of
-UNITS = ((0.25, 3.2, 1.0), (3.2, 8.0, 0.3048), (8.0, 18.0, 0.1), (18.0, 40.0, CMU), (40.0, 80.0, 0.0254),
+UNITS = ((0.25, 3.2, 1.0), (3.2, 8.0, 0.3048), (8.0, 18.0, 0.1), (18.0, 40.0, CMU), (55.0, 80.0, 0.0254),
          (80.0, 400.0, 0.01), (400.0, 4000.0, 0.001))
 
 
@@ -28,8 +28,9 @@ def guess(way):
     """Metres per file unit, for the longest way in file units.
 
     The height (way / 1.35) names the unit: 0.25 to 3.2 is metres, to 8 feet, to 18 decimetres, to 40 the CMU
-    database's unit (5.64 cm), to 80 inches, to 400 centimetres, to 4000 millimetres. Beyond that, the power of ten that
-    brings it nearest to 1.7 m.
+    database's unit (5.64 cm), 55 to 80 inches, to 400 centimetres, to 4000 millimetres. Beyond that, the power of ten
+    that brings it nearest to 1.7 m. From 40 to 55 no unit makes an adult (there is such data, and its jumps fall as an
+    adult's do): the body is taken to be 1.7 m tall.
     """
     height = way / SPAN_PER_HEIGHT
     if height <= 0.0:
@@ -37,6 +38,8 @@ def guess(way):
     for low, high, unit in UNITS:
         if low <= height < high:
             return unit
+    if 40.0 <= height < 55.0:
+        return 1.7 / height
     return float(10.0 ** round(np.log10(1.7 / height)))
 
 

@@ -1,0 +1,145 @@
+"""The command line: `inspect`, `bake`, `measure`, `render` and `batch`.
+
+Exit codes: 0 good, 2 wrong use, 3 bad input, 1 anything else. Messages go to stderr, `--json` to stdout.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from ..solvers.errors import FootholdError
+
+GOOD, FAILED, WRONG_USE, BAD_INPUT = 0, 1, 2, 3
+STAGES = ("transfer",)
+
+
+def say(*words):
+    """A message for the person at the terminal."""
+    print(*words, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _quiet_stdout():
+    """Send all that Blender and its importers print to stderr; yields a writer to the real stdout."""
+    sys.stdout.flush()
+    real = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield lambda text: os.write(real, text.encode())
+    finally:
+        sys.stdout.flush()
+        os.dup2(real, 1)
+        os.close(real)
+
+
+def _range(text):
+    first, colon, last = text.partition(":")
+    try:
+        return (int(first) if first else None, int(last) if last else None) if colon else (int(text), None)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a range of frames such as 1:240") from None
+
+
+def _stages(text):
+    stages = text.split(",")
+    unknown = [s for s in stages if s not in STAGES]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no stage is called '{unknown[0]}'; there is: {', '.join(STAGES)}")
+    return stages
+
+
+def _positive(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < 10000.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above zero")
+    return value
+
+
+def _count(text):
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 up")
+    return int(text)
+
+
+def parser(prog="foothold"):
+    """The argument parser."""
+    out = argparse.ArgumentParser(prog=prog, description="Play a motion-capture take on another body.")
+    commands = out.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    inspect = commands.add_parser("inspect", help="tell what a file holds")
+    inspect.add_argument("file", help="BVH, FBX, glTF/GLB, VRM or .blend")
+    inspect.add_argument("--json", action="store_true", help="print JSON to stdout")
+
+    bake = commands.add_parser("bake", help="bake a take onto a body")
+    bake.add_argument("--take", required=True, metavar="FILE", help="the file with the motion")
+    bake.add_argument("--take-action", metavar="NAME", help="which of its actions; the longest if not told")
+    bake.add_argument("--rest", metavar="FILE|take:FRAME|file", default="auto",
+                      help="what the motion is authored against; found by itself if not told")
+    bake.add_argument("--body", required=True, metavar="FILE", help="the file with the body")
+    bake.add_argument("--body-rest", metavar="FILE|take:FRAME|pose|file", default="file",
+                      help="the body's own pose that counts as rest")
+    bake.add_argument("--map", metavar="FILE", help="role map of the body (or {\"take\": ..., \"body\": ...}) as JSON")
+    bake.add_argument("--fps", type=_positive, help="resample the take to this frame rate")
+    bake.add_argument("--range", type=_range, metavar="A:B", default=(None, None), help="frames to bake")
+    bake.add_argument("--step", type=_count, default=1, help="key every Nth frame")
+    bake.add_argument("--stages", type=_stages, default=["transfer"], help=f"comma-separated: {', '.join(STAGES)}")
+    bake.add_argument("--travel", choices=("hips", "root", "object"), default="hips", help="what carries the way")
+    bake.add_argument("--in-place", action="store_true", help="leave out the way on the floor")
+    bake.add_argument("--scale", type=_positive, help="scale of the way on the floor; leg lengths if not told")
+    bake.add_argument("--height-scale", type=_positive, help="scale of the hips' height; leg lengths if not told")
+    bake.add_argument("--action", metavar="NAME", default="", help="name of the baked action")
+    bake.add_argument("--out", required=True, metavar="FILE", help="what to write: .blend, .bvh, .fbx or .glb")
+    bake.add_argument("--report", metavar="FILE.json", help="write a report with the measured figures")
+    bake.add_argument("--sheet", metavar="FILE.png", help="render a contact sheet")
+    bake.add_argument("--json", action="store_true", help="print the report to stdout")
+
+    measure = commands.add_parser("measure", help="measure a baked scene")
+    measure.add_argument("scene", metavar="SCENE.blend")
+    measure.add_argument("--report", metavar="FILE.json")
+    measure.add_argument("--json", action="store_true", help="print JSON to stdout")
+
+    render = commands.add_parser("render", help="render a contact sheet of a baked scene")
+    render.add_argument("scene", metavar="SCENE.blend")
+    render.add_argument("--out", required=True, metavar="FILE.png")
+
+    batch = commands.add_parser("batch", help="bake many takes onto many bodies")
+    batch.add_argument("recipe", metavar="RECIPE.json")
+    batch.add_argument("--json", action="store_true", help="print the summary as JSON to stdout")
+    return out
+
+
+def main(arguments, prog="foothold"):
+    """Run one command; returns the exit code."""
+    try:
+        args = parser(prog).parse_args(arguments)
+    except SystemExit as stop:
+        return stop.code or GOOD
+    from . import tasks  # needs Blender; a wrong word must be answered without it
+
+    with _quiet_stdout() as write:
+        try:
+            code, result = tasks.COMMANDS[args.command](args)
+        except FootholdError as error:
+            say(f"{prog}: {error}")
+            return BAD_INPUT
+        except Exception:
+            traceback.print_exc()
+            return FAILED
+        if getattr(args, "json", False):
+            write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+        return code
+
+
+def write_json(path, result):
+    """Write a report; FootholdError where the place cannot be written."""
+    try:
+        Path(path).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise FootholdError(f"{path}: cannot write the report ({error.strerror}): choose another place.") from None

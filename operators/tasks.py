@@ -1,0 +1,356 @@
+"""What each command of the command line does, in a scene of its own."""
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ..solvers import humanoid, rest, transfer
+from ..solvers.errors import FootholdError
+from ..solvers.skeleton import forward, rest_motion
+from . import cli, guess, job, resampling
+from .bridge import compat, files, measure, read, render
+from .bridge import roles as role_store
+
+TAKE, BODY = "Take", "Body"
+
+
+def fresh_scene():
+    """An empty file; add-ons and preferences stay as they are."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return bpy.context.scene
+
+
+def set_rate(scene, fps):
+    """Give the scene a frame rate that may be broken, such as 29.97."""
+    scene.render.fps = max(1, round(fps))
+    scene.render.fps_base = scene.render.fps / fps
+
+
+class Loaded(NamedTuple):
+    """An armature out of a file."""
+
+    armature: object
+    action: object  # or None
+    imported: object
+
+
+def _main_armature(imported):
+    """The armature with the most bones: what else a file holds are props."""
+    if not imported.armatures:
+        raise FootholdError(f"{imported.path}: there is no armature in it.")
+    return max(imported.armatures, key=lambda o: len(o.data.bones))
+
+
+def load_take(path, action_name=None):
+    """Import a take and let it play the named action, or its longest."""
+    imported = files.import_file(path)
+    armature = _main_armature(imported)
+    actions = [a for a in imported.actions if len(compat.fcurves(a, armature))]
+    if not actions:
+        raise FootholdError(f"{path}: the file holds no motion for '{armature.name}'.")
+    if action_name:
+        named = [a for a in actions if a.name == action_name]
+        if not named:
+            raise FootholdError(f"{path}: there is no action '{action_name}'; there is: "
+                                + ", ".join(sorted(a.name for a in actions)))
+        action = named[0]
+    else:
+        action = max(actions, key=lambda a: a.frame_range[1] - a.frame_range[0])
+    compat.assign(armature, action)
+    return Loaded(armature, action, imported)
+
+
+def load_roles(args_map, take, body):
+    """Store detected roles on both armatures, or those of the map file."""
+    given = {}
+    if args_map:
+        given = humanoid.load_roles(args_map)
+        if not {"take", "body"} & set(given):
+            given = {"body": given}
+    for word, armature in (("take", take), ("body", body)):
+        skeleton = read.read_skeleton(armature)
+        if word in given:
+            roles = given[word]
+            faults = humanoid.validate(roles, skeleton)
+            if faults:
+                raise FootholdError(f"{args_map}: {faults[0]}")
+        else:
+            found = role_store.detect(armature)
+            roles = found.roles
+            for conflict in found.conflicts:
+                cli.say(f"{word}: {conflict}")
+        role_store.store(armature, roles)
+
+
+def rest_choice(text, armature, path):
+    """(RestChoice, Imported or None) of a rest given in words: file, pose, take:FRAME, auto, or a file's path."""
+    if text in ("file", "pose"):
+        return job.RestChoice(text), None
+    if text == "auto":
+        return guess.rest_of(armature, path)
+    frame = re.fullmatch(r"(?:take|frame|body):(-?\d+)", text)
+    if frame:
+        return job.RestChoice("frame", frame=int(frame.group(1))), None
+    imported = files.import_file(text)
+    other = _main_armature(imported)
+    action = max((a for a in imported.actions if len(compat.fcurves(a, other))),
+                 key=lambda a: a.frame_range[1] - a.frame_range[0], default=None)
+    if action is not None:
+        compat.assign(other, action)
+    return job.RestChoice("armature", armature=other), imported
+
+
+def _check_target(path):
+    target = Path(path)
+    if target.suffix.lower() not in files.EXPORTS:
+        raise FootholdError(f"{path}: cannot write '{target.suffix}': choose one of {', '.join(files.EXPORTS)}.")
+    if not target.parent.is_dir():
+        raise FootholdError(f"{path}: the folder '{target.parent}' does not exist.")
+
+
+def bake_one(args):
+    """Bake as the arguments of `bake` say; returns the report as plain data."""
+    started = time.perf_counter()
+    for target in (args.out, *(p for p in (args.sheet, args.report) if p)):
+        if not Path(target).absolute().parent.is_dir():
+            raise FootholdError(f"{target}: the folder '{Path(target).parent}' does not exist.")
+    _check_target(args.out)
+    scene = fresh_scene()
+    take = load_take(args.take, args.take_action)
+    loaded_body = files.import_file(args.body)
+    body = _main_armature(loaded_body)
+    load_roles(args.map, take.armature, body)
+    fps = job.action_fps(take.action, scene)
+    temporary = []
+    take_rest, imported = rest_choice(args.rest, take.armature, args.take)
+    temporary.append(imported)
+    body_rest, imported = rest_choice(args.body_rest, body, args.body)
+    temporary.append(imported)
+    if args.fps and abs(args.fps - fps) > 1e-6:
+        take_rest = _hold_rest(take, take_rest)
+        resampling.resample_take(take.armature, take.action, fps, args.fps)
+        fps = args.fps
+    set_rate(scene, fps)
+    settings = job.BakeSettings(
+        take.armature, body, take_rest, body_rest, args.range[0], args.range[1], args.step,
+        transfer.Travel(args.travel, args.in_place, args.scale, args.height_scale), args.action)
+    done = job.run(job.bake_steps(scene, settings))
+    bake_seconds = time.perf_counter() - started
+    for imported in temporary:
+        if imported is not None:
+            files.remove(imported)
+    take.armature.name, body.name = TAKE, BODY
+    baked = body.animation_data.action
+    scene.frame_start, scene.frame_end = read.frame_span(baked)
+    scene.frame_set(scene.frame_start)
+    report = {"take": str(args.take), "body": str(args.body), "fps": fps, "rest": _told(take_rest, args.rest),
+              "action": done.action, "frames": done.frames,
+              "scale": {"horizontal": done.scale[0], "vertical": done.scale[1]},
+              "rest_disagreement_deg": [{"role": r, "degrees": round(d, 3)} for r, d in done.disagreement],
+              "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
+              "notes": done.notes, "seconds": {"bake": round(bake_seconds, 3)}}
+    worst = done.disagreement[0] if done.disagreement else None
+    if worst and worst[1] > rest.LARGE:
+        cli.say(job.disagreement_sentence(done.disagreement))
+    if args.report or args.json:
+        report["metrics"] = measure.measure(scene, take.armature, body)
+    if args.sheet:
+        render.contact_sheet(args.sheet, scene, take.armature, body)
+    _save(args.out, scene, body, fps)
+    if args.report:
+        cli.write_json(args.report, report)
+    cli.say(f"{args.out}: {done.frames} frames at {fps:g} fps of '{take.action.name}' on '{args.body}'")
+    return report
+
+
+def _hold_rest(take, choice):
+    """A rest that is a frame of the take, kept through a resampling as that frame of the old action."""
+    if choice.kind != "frame":
+        return choice
+    return job.RestChoice("action", frame=choice.frame, action=take.action)
+
+
+def _told(choice, text):
+    if text != "auto":
+        return text
+    return f"take:{choice.frame}" if choice.kind == "frame" else choice.armature.name if choice.armature else "file"
+
+
+def _save(path, scene, body, fps):
+    if Path(path).suffix.lower() == ".blend":
+        files.save_blend(path)
+        return
+    meshes = [o for o in scene.objects if o.type == "MESH" and o.find_armature() == body]
+    files.export_file(path, body, meshes, (scene.frame_start, scene.frame_end), fps)
+
+
+def bake_command(args):
+    """`bake`."""
+    return cli.GOOD, bake_one(args)
+
+
+def inspect_command(args):
+    """`inspect`."""
+    scene = fresh_scene()
+    imported = files.import_file(args.file)
+    armature = _main_armature(imported)
+    skeleton = read.read_skeleton(armature)
+    found = role_store.detect(armature)
+    roles = {role: skeleton.names.index(bone) for role, bone in found.roles.items()}
+    actions = [a for a in imported.actions if len(compat.fcurves(a, armature))]
+    pose = rest.stance(rest_motion(skeleton).positions[0], roles)
+    result = {"file": str(args.file), "kind": imported.kind, "fps": imported.fps, "armature": armature.name,
+              "bones": len(skeleton.names), "family": found.family, "roles": found.roles,
+              "unmapped": sorted(set(skeleton.names) - set(found.roles.values())),
+              "conflicts": list(found.conflicts),
+              "rest": {"stands": pose.stands, "arms_down_deg": round(pose.arms_down, 1),
+                       "off_a_standing_pose_deg": round(pose.error, 1)},
+              "actions": [_inspect_action(scene, armature, skeleton, roles, a) for a in actions]}
+    longest = max(result["actions"], key=lambda a: a["frames"], default=None)
+    result["frames"] = longest["frames"] if longest else 0
+    result["travel"] = longest["travel"] if longest else None
+    result["t_pose_frames"] = longest["t_pose_frames"] if longest else []
+    if not args.json:
+        cli.say(f"{args.file}: {imported.kind}, {result['frames']} frames at {imported.fps:g} fps, "
+                f"{result['bones']} bones ({found.family}), {len(found.roles)} mapped")
+        for role, bone in found.roles.items():
+            cli.say(f"  {role:22} {bone}")
+        for row in result["actions"]:
+            cli.say(f"  action '{row['name']}': frames {row['first']} to {row['last']}, T-pose at "
+                    f"{row['t_pose_frames'][:5] or 'no frame'}")
+    return cli.GOOD, result
+
+
+def _inspect_action(scene, armature, skeleton, roles, action):
+    first, last = read.frame_span(action)
+    frames = np.arange(first, last + 1, dtype=float)
+    motion = forward(skeleton, read.read_channels(armature, skeleton, action, frames),
+                     read.read_world(armature, action, frames))
+    out = {"name": action.name, "first": first, "last": last, "frames": len(frames),
+           "fps": job.action_fps(action, scene), "travel": None, "t_pose_frames": []}
+    if "hips" in roles:
+        way = motion.positions[:, roles["hips"]]
+        out["travel"] = {"carrier": guess.travel_carrier(armature, skeleton, action, roles),
+                         "horizontal_m": round(float(np.ptp(way[:, :2], axis=0).max()), 4),
+                         "vertical_m": round(float(np.ptp(way[:, 2])), 4)}
+        out["t_pose_frames"] = [int(frames[i]) for i in rest.t_pose_frames(motion.positions, roles)[:20]]
+    return out
+
+
+def _open(path):
+    if not Path(path).is_file():
+        raise FootholdError(f"{path}: there is no such file.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+    except RuntimeError as error:
+        raise FootholdError(f"{path}: Blender cannot open it ({str(error).strip()}).") from None
+    scene = bpy.context.scene
+    found = {}
+    for name in (TAKE, BODY):
+        armature = bpy.data.objects.get(name)
+        if armature is None or armature.type != "ARMATURE":
+            raise FootholdError(f"{path}: it has no armature called '{name}': is it a baked scene?")
+        found[name] = armature
+    return scene, found[TAKE], found[BODY]
+
+
+def measure_command(args):
+    """`measure`."""
+    scene, take, body = _open(args.scene)
+    result = measure.measure(scene, take, body)
+    if args.report:
+        cli.write_json(args.report, result)
+    if not args.json:
+        cli.say(result.get("summary", "measured"))
+    return cli.GOOD, result
+
+
+def render_command(args):
+    """`render`."""
+    scene, take, body = _open(args.scene)
+    render.contact_sheet(args.out, scene, take, body)
+    return cli.GOOD, {"sheet": str(args.out)}
+
+
+def _entries(recipe, key, path):
+    rows = recipe.get(key)
+    if not isinstance(rows, list) or not rows:
+        raise FootholdError(f"{path}: '{key}' must be a list of files.")
+    out = []
+    for i, row in enumerate(rows, 1):
+        row = {"file": row} if isinstance(row, str) else row
+        if not isinstance(row, dict) or not isinstance(row.get("file"), str):
+            raise FootholdError(f"{path}: entry {i} of '{key}' names no file.")
+        out.append(row)
+    return out
+
+
+_TAKE_OPTIONS = {"action": "--take-action", "rest": "--rest", "fps": "--fps", "range": "--range"}
+_BODY_OPTIONS = {"rest": "--body-rest", "map": "--map"}
+_OPTIONS = {"fps": "--fps", "range": "--range", "stages": "--stages", "step": "--step", "travel": "--travel",
+            "scale": "--scale", "height_scale": "--height-scale"}
+_FILES = ("rest", "map")
+
+
+def _options(row, table, folder, path):
+    unknown = set(row) - set(table) - {"file"}
+    if unknown:
+        raise FootholdError(f"{path}: '{row['file']}' has an unknown entry '{sorted(unknown)[0]}'.")
+    out = []
+    for key, option in table.items():
+        if key in row:
+            value = str(row[key])
+            if key in _FILES and (folder / value).is_file():
+                value = str(folder / value)
+            out += [f"{option}={value}"]
+    return out
+
+
+def batch_command(args):
+    """`batch`: every take of the recipe onto every body; one failing does not stop the others."""
+    path = Path(args.recipe)
+    try:
+        recipe = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FootholdError(f"{path}: cannot read the recipe ({error.strerror}).") from None
+    except ValueError as error:
+        raise FootholdError(f"{path}: the recipe is not JSON ({error}).") from None
+    if not isinstance(recipe, dict):
+        raise FootholdError(f"{path}: a recipe is an object with 'takes', 'bodies' and 'out'.")
+    folder = path.absolute().parent
+    out = folder / recipe.get("out", ".")
+    out.mkdir(parents=True, exist_ok=True)
+    kind = recipe.get("format", "blend").lstrip(".")
+    common = _options({"file": str(path), **{k: v for k, v in recipe.items() if k in _OPTIONS}}, _OPTIONS, folder, path)
+    rows = []
+    for take in _entries(recipe, "takes", path):
+        for body in _entries(recipe, "bodies", path):
+            name = "__".join(re.sub(r"[^\w.-]+", "_", Path(p).stem) for p in (take["file"], body["file"]))
+            if take.get("action"):
+                name += "__" + re.sub(r"[^\w.-]+", "_", take["action"])
+            words = ["bake", "--take", str(folder / take["file"]), "--body", str(folder / body["file"]),
+                     "--out", str(out / f"{name}.{kind}"), *common, *_options(take, _TAKE_OPTIONS, folder, path),
+                     *_options(body, _BODY_OPTIONS, folder, path)]
+            if recipe.get("report", True):
+                words += ["--report", str(out / f"{name}.json")]
+            if recipe.get("sheet", False):
+                words += ["--sheet", str(out / f"{name}.png")]
+            code = cli.main(words, "foothold batch")
+            rows.append({"take": take["file"], "body": body["file"], "out": f"{name}.{kind}", "exit": code})
+    failed = [r for r in rows if r["exit"]]
+    for row in rows:
+        cli.say(f"{'failed' if row['exit'] else 'good':7} {row['take']} on {row['body']}")
+    cli.say(f"{len(rows) - len(failed)} baked, {len(failed)} failed")
+    code = cli.GOOD if not failed else max((r["exit"] for r in failed), key=lambda c: c == cli.BAD_INPUT)
+    if any(r["exit"] == cli.FAILED for r in failed):
+        code = cli.FAILED
+    return code, {"baked": len(rows) - len(failed), "failed": len(failed), "jobs": rows}
+
+
+COMMANDS = {"inspect": inspect_command, "bake": bake_command, "measure": measure_command, "render": render_command,
+            "batch": batch_command}
