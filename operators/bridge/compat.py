@@ -84,7 +84,16 @@ def assign(owner, action):
         return
     slot = slot_of(action, owner, ensure=True)
     data.action = action
-    data.action_slot = slot
+    _play_slot(owner, slot)
+
+
+def _play_slot(owner, slot):
+    """Set the slot that `owner` plays. Blender crashes on this for an armature that has not been evaluated yet."""
+    if owner.animation_data.action_slot == slot:
+        return
+    if owner.id_type == "OBJECT" and owner.type == "ARMATURE" and owner.pose is None:
+        bpy.context.view_layer.update()
+    owner.animation_data.action_slot = slot
 
 
 @contextmanager
@@ -102,7 +111,7 @@ def borrowed_action(armature, name):
         data = armature.animation_data
         data.action = before[0]
         if before[0] is not None:
-            data.action_slot = before[1]
+            _play_slot(armature, before[1])
         data.last_slot_identifier = before[2]
         if not had_data:
             armature.animation_data_clear()
