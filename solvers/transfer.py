@@ -108,17 +108,39 @@ def ankle_height(positions, roles):
     return positions[:, feet, 2].min(axis=1) if feet else None
 
 
-def standing_ankle(source, motion):
-    """Height in metres at which the source's ankles stand.
+def _stands_on(height, leg, floor):
+    """Whether an ankle at this height can belong to a foot that stands on the floor."""
+    return -0.02 * leg <= height - floor <= 0.3 * leg
 
-    The rest's own height where the take agrees with it within 5 % of a leg; else the take's, because a rest need not
-    stand where the take does (a BVH rest hangs its root anywhere).
+
+def _over_lowest(figure):
+    """Height in metres of the lower ankle in the rest over the lowest joint of the feet."""
+    feet = [j for role, j in figure.roles.items() if role.split(".")[0] in ("foot", "toe")]
+    parents = figure.skeleton.parents
+    below = [j for j in range(len(parents)) if j in feet or parents[j] in feet]
+    heights = figure.rest.positions[0, :, 2]
+    return ankle_height(figure.rest.positions, figure.roles)[0] - heights[below].min()
+
+
+def standing_hips(source, motion, body, source_floor, body_floor):
+    """Heights in metres (source, body) at which the hips stand on straight legs.
+
+    A rest that stands on its floor is believed. A rest need not stand anywhere, though (a BVH rest hangs its root
+    where it likes): then the take's own lowest ankles tell where it stands, and a body whose rest hangs likewise is
+    put onto the take's floor. The same skeleton in the same rest always gets the same height.
     """
-    heights = ankle_height(motion.positions, source.roles)
-    leg = leg_length(source.rest.positions[0], source.roles)
-    at_rest = float(ankle_height(source.rest.positions, source.roles)[0])
-    in_take = float(np.quantile(heights, 0.02))
-    return at_rest if abs(at_rest - in_take) <= 0.05 * leg else in_take
+    hips = [f.rest.positions[0, f.roles["hips"], 2] for f in (source, body)]
+    legs = [leg_length(f.rest.positions[0], f.roles) for f in (source, body)]
+    if None in legs:
+        return tuple(hips)
+    ankles = [float(ankle_height(f.rest.positions, f.roles)[0]) for f in (source, body)]
+    in_take = float(np.quantile(ankle_height(motion.positions, source.roles), 0.02))
+    believed = _stands_on(ankles[0], legs[0], source_floor) or abs(ankles[0] - in_take) <= 0.05 * legs[0]
+    stand = ankles[0] if believed else in_take
+    body_stand = ankles[1]
+    if not _stands_on(ankles[1], legs[1], body_floor):
+        body_stand = stand + _over_lowest(body) - _over_lowest(source)
+    return stand + hips[0] - ankles[0], body_stand + hips[1] - ankles[1]
 
 
 def hips_path(source, motion, body, travel, source_origin, body_origin):
@@ -140,10 +162,8 @@ def hips_path(source, motion, body, travel, source_origin, body_origin):
         out[:, :2] = hips[:2]
     else:
         out[:, :2] = body_origin[:2] + horizontal * (path[:, :2] - source_origin[:2])
-    standing = source.rest.positions[0, source.roles["hips"], 2]
-    if source_leg:
-        standing += standing_ankle(source, motion) - ankle_height(source.rest.positions, source.roles)[0]
-    out[:, 2] = hips[2] + vertical * (path[:, 2] - standing)
+    own, bodys = standing_hips(source, motion, body, source_origin[2], body_origin[2])
+    out[:, 2] = bodys + vertical * (path[:, 2] - own)
     return out, (horizontal, vertical)
 
 
