@@ -27,7 +27,7 @@ LIMITS = {
 }
 _SPEED_FACTOR = 1.5
 _STILL = 0.05  # m/s^2; the source's acceleration counts as at least this, or rounding alone would give a ratio
-_BODY_TO_STATURE = 1.12  # ankle to hip to head joint, against the height from sole to crown
+_BODY_TO_STATURE = 1.23  # from ankle over hip to head joint, to the height from sole to crown; a grown-up's
 _AIMED = ("upper_arm", "forearm", "thigh", "shin")
 _WORST_FAULTS = 200
 
