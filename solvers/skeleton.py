@@ -71,42 +71,59 @@ def local_rest(skeleton):
     return np.linalg.solve(parent_rest, skeleton.rest)
 
 
+class Joints(NamedTuple):
+    """What the rest of a skeleton says about each bone's place on its parent."""
+
+    levers: np.ndarray  # (J, 3) head on the parent, in the parent's axes
+    offsets: np.ndarray  # (J, 4) rest orientation against the parent's
+    rests: np.ndarray  # (J, 4) rest orientation in the armature
+
+
+def joints_of(skeleton):
+    """The Joints of a skeleton."""
+    offset = local_rest(skeleton)
+    return Joints(offset[:, :3, 3], rotation.from_matrix(offset[:, :3, :3]),
+                  rotation.from_matrix(skeleton.rest[:, :3, :3]))
+
+
+def channel_axes(skeleton, joints, j, parent_turn):
+    """Axes that bone j's channels act in, under a parent turned by `parent_turn` (F, 4), None for no parent.
+
+    Returns (axes of its rotation, axes of its location), (F, 4) or (4,). As in Blender: a bone that does not inherit
+    rotation still has its location carried by the parent; one without local location moves along its parent's axes.
+    """
+    if parent_turn is None:
+        return joints.rests[j], joints.rests[j] if skeleton.local_location[j] else rotation.IDENTITY
+    carried = rotation.mul(parent_turn, joints.offsets[j])
+    return (carried if skeleton.inherits_rotation[j] else joints.rests[j],
+            carried if skeleton.local_location[j] else parent_turn)
+
+
 def forward(skeleton, channels, world=None):
     """Forward kinematics: Channels to a world-space Motion, as Blender's armatures evaluate without constraints.
 
     Scale moves the children along; the shear of uneven scale under a turned child is left out.
     `world` replaces the object's rest matrix, (4, 4) or (F, 4, 4).
     """
-    frames, joints = channels.rotation.shape[:2]
-    offset = local_rest(skeleton)
-    offset_turn, rest_turn = rotation.from_matrix(offset[:, :3, :3]), rotation.from_matrix(skeleton.rest[:, :3, :3])
+    frames, count = channels.rotation.shape[:2]
+    joints = joints_of(skeleton)
     unscaled = bool(np.all(channels.scale == 1.0))
-    positions, rotations = np.empty((frames, joints, 3)), np.empty((frames, joints, 4))
-    scales = None if unscaled else np.empty((frames, joints, 3))
+    positions, rotations = np.empty((frames, count, 3)), np.empty((frames, count, 4))
+    scales = None if unscaled else np.empty((frames, count, 3))
     for j, parent in enumerate(skeleton.parents):
-        if parent < 0:
-            axes, head = rest_turn[j], offset[j, :3, 3]
-            turn = axes
-        else:
-            lever = offset[j, :3, 3] if unscaled else offset[j, :3, 3] * scales[:, parent]
-            head = positions[:, parent] + rotation.rotate(rotations[:, parent], lever)
-            axes = rotation.mul(rotations[:, parent], offset_turn[j])
-            turn = axes if skeleton.inherits_rotation[j] else rest_turn[j]
+        parent_turn = rotations[:, parent] if parent >= 0 else None
+        grown = 1.0 if unscaled or parent < 0 else scales[:, parent]
+        turn, axes = channel_axes(skeleton, joints, j, parent_turn)
+        head = joints.levers[j]
+        if parent >= 0:
+            head = positions[:, parent] + rotation.rotate(parent_turn, head * grown)
         location = channels.location[:, j]
-        if skeleton.connected[j]:
-            positions[:, j] = head
-        elif location.any():
-            if parent >= 0 and not unscaled:
-                location = location * scales[:, parent]
-            if not skeleton.local_location[j]:
-                # armature axes, as the parent has turned them
-                axes = rotation.mul(axes, rotation.conj(rest_turn[j]))
-            positions[:, j] = head + rotation.rotate(axes, location)
-        else:
-            positions[:, j] = head
+        if location.any() and not skeleton.connected[j]:
+            head = head + rotation.rotate(axes, location * grown)
+        positions[:, j] = head
         rotations[:, j] = rotation.mul(turn, channels.rotation[:, j])
         if not unscaled:
-            scales[:, j] = channels.scale[:, j] * (scales[:, parent] if parent >= 0 else 1.0)
+            scales[:, j] = channels.scale[:, j] * grown
     return to_world(skeleton.world if world is None else world, positions, rotations)
 
 
@@ -129,22 +146,17 @@ def backward(skeleton, matrices):
     """
     scale = np.linalg.norm(matrices[..., :3, :3], axis=-2)
     turned = rotation.from_matrix(matrices[..., :3, :3] / np.where(scale > 0.0, scale, 1.0)[..., None, :])
-    offset = local_rest(skeleton)
-    offset_turn, rest_turn = rotation.from_matrix(offset[:, :3, :3]), rotation.from_matrix(skeleton.rest[:, :3, :3])
+    joints = joints_of(skeleton)
     location, local, own = np.zeros(turned.shape[:2] + (3,)), np.empty(turned.shape), scale.copy()
     for j, parent in enumerate(skeleton.parents):
-        if parent < 0:
-            axes, head, grown = rest_turn[j], offset[j, :3, 3], 1.0
-            base = axes
-        else:
-            grown = scale[:, parent]
-            head = matrices[:, parent, :3, 3] + rotation.rotate(turned[:, parent], offset[j, :3, 3] * grown)
-            axes = rotation.mul(turned[:, parent], offset_turn[j])
-            base = axes if skeleton.inherits_rotation[j] else rest_turn[j]
-            own[:, j] = scale[:, j] / grown
-        if not skeleton.local_location[j]:
-            axes = rotation.mul(axes, rotation.conj(rest_turn[j]))
-        local[:, j] = rotation.mul(rotation.conj(base), turned[:, j])
+        parent_turn = turned[:, parent] if parent >= 0 else None
+        grown = scale[:, parent] if parent >= 0 else 1.0
+        turn, axes = channel_axes(skeleton, joints, j, parent_turn)
+        head = joints.levers[j]
+        if parent >= 0:
+            head = matrices[:, parent, :3, 3] + rotation.rotate(parent_turn, head * grown)
+        local[:, j] = rotation.mul(rotation.conj(turn), turned[:, j])
+        own[:, j] = scale[:, j] / grown
         if not skeleton.connected[j]:
             location[:, j] = rotation.rotate(rotation.conj(axes), matrices[:, j, :3, 3] - head) / grown
     return Channels(location, rotation.continuous(local), own)

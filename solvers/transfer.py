@@ -12,7 +12,7 @@ import numpy as np
 
 from . import anatomy, rest, rotation
 from .errors import FootholdError
-from .skeleton import Channels, Motion, Skeleton, forward, is_similarity, local_rest
+from .skeleton import Channels, Motion, Skeleton, channel_axes, forward, is_similarity, joints_of
 
 
 class Figure(NamedTuple):
@@ -318,56 +318,40 @@ def _local(body, held, by_bone, places, hips, carrier, given):
     """Channels of the mapped bones: walk down the skeleton and undo what the parents already do."""
     skeleton = body.skeleton
     turns, places, hips = _into_armature(skeleton.world, by_bone, places, hips)
-    offset = local_rest(skeleton)
-    offset_turn, rest_turn = rotation.from_matrix(offset[:, :3, :3]), rotation.from_matrix(skeleton.rest[:, :3, :3])
+    joints = joints_of(skeleton)
     heads, posed, scales = {}, {}, {}
     rotations, locations = {}, {}
     hips_bone = body.roles["hips"]
     for j, parent in enumerate(skeleton.parents):
-        if parent < 0:
-            axes, head, grown = rest_turn[j], offset[j, :3, 3][None], np.ones(3)
-            base = axes
-        else:
-            grown = scales[parent]
-            head = heads[parent] + rotation.rotate(posed[parent], offset[j, :3, 3] * grown)
-            axes = rotation.mul(posed[parent], offset_turn[j])
-            base = axes if skeleton.inherits_rotation[j] else rest_turn[j]
-        if not skeleton.local_location[j]:
-            axes = rotation.mul(axes, rotation.conj(rest_turn[j]))
+        base, axes = channel_axes(skeleton, joints, j, posed[parent] if parent >= 0 else None)
+        grown = scales[parent] if parent >= 0 else np.ones(3)
+        head = joints.levers[j][None]
+        if parent >= 0:
+            head = heads[parent] + rotation.rotate(posed[parent], joints.levers[j] * grown)
         if j in turns:
             rotations[j] = rotation.continuous(rotation.mul(rotation.conj(base), turns[j]))
-            posed[j] = turns[j]
-        else:
-            posed[j] = rotation.mul(base, held.rotation[0, j])
-        if j in given:
-            posed[j] = given[j]
+        posed[j] = given[j] if j in given else turns[j] if j in turns else rotation.mul(base, held.rotation[0, j])
+        if j == carrier:
+            places[j] = hips if j == hips_bone else hips - _reach(skeleton, joints, held, posed[j], j, hips_bone)
         if j in places and not skeleton.connected[j] and (j != hips_bone or j == carrier):
             locations[j] = rotation.rotate(rotation.conj(axes), places[j] - head) / grown
             heads[j] = places[j]
-        elif j == carrier:
-            heads[j] = head + rotation.rotate(axes, held.location[0, j] * grown)
-            lever = _reach(skeleton, offset, offset_turn, held, heads[j], posed[j], j, hips_bone)
-            locations[j] = rotation.rotate(rotation.conj(axes), hips - lever - head) / grown
-            heads[j] = hips - lever
-        elif skeleton.connected[j]:
-            heads[j] = head
         else:
-            heads[j] = head + rotation.rotate(axes, held.location[0, j] * grown)
+            free = not skeleton.connected[j] and held.location[0, j].any()
+            heads[j] = head + rotation.rotate(axes, held.location[0, j] * grown) if free else head
         scales[j] = held.scale[0, j] * grown
     return rotations, locations
 
 
-def _reach(skeleton, offset, offset_turn, held, head, posed, carrier, hips):
-    """Lever from the carrier's head to the hips' head, over the unkeyed bones between."""
-    chain = []
-    j = hips
-    while j != carrier:
-        chain.append(j)
-        j = skeleton.parents[j]
-    at, turn = np.zeros(3), posed
-    for j in reversed(chain):
-        at = at + rotation.rotate(turn, offset[j, :3, 3])
-        turn = rotation.mul(rotation.mul(turn, offset_turn[j]), held.rotation[0, j])
+def _reach(skeleton, joints, held, turn, carrier, hips):
+    """Lever (F, 3) from the carrier's head to the hips', over the unkeyed bones between; `turn` (F, 4) the carrier's."""
+    chain = [hips]
+    while skeleton.parents[chain[0]] != carrier:
+        chain.insert(0, skeleton.parents[chain[0]])
+    at = np.zeros(3)
+    for j in chain:
+        at = at + rotation.rotate(turn, joints.levers[j])
+        turn = rotation.mul(channel_axes(skeleton, joints, j, turn)[0], held.rotation[0, j])
     return at
 
 

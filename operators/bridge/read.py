@@ -78,10 +78,15 @@ def to_stored(quaternions, mode):
     if mode == "QUATERNION":
         return quaternions
     if mode == "AXIS_ANGLE":
-        angle = np.unwrap(2.0 * np.arctan2(np.linalg.norm(quaternions[:, 1:], axis=-1), quaternions[:, 0]))
-        axis = rotation.normalize(quaternions[:, 1:])
-        still = np.linalg.norm(quaternions[:, 1:], axis=-1) < 1e-9
-        axis[still] = [0.0, 1.0, 0.0]
+        length = np.linalg.norm(quaternions[:, 1:], axis=-1, keepdims=True)
+        still = length[:, 0] < 1e-9
+        axis = np.where(still[:, None], [0.0, 1.0, 0.0], quaternions[:, 1:] / np.where(length > 0.0, length, 1.0))
+        if not still.all():  # a bone at rest has no axis: it borrows the one it had, or will have
+            known = np.flatnonzero(~still)
+            nearest = known[np.maximum(np.searchsorted(known, np.arange(len(axis)), side="right") - 1, 0)]
+            axis = rotation.continuous(axis[nearest])
+        along = np.sum(axis * quaternions[:, 1:], axis=-1)
+        angle = np.unwrap(2.0 * np.arctan2(along, quaternions[:, 0]), period=4.0 * np.pi)
         return np.concatenate([angle[:, None], axis], axis=-1)
     return rotation.continuous_euler(rotation.to_euler(quaternions, mode), mode)
 
@@ -119,6 +124,11 @@ def sample_curve(curve, frames):
     return np.array([curve.evaluate(frame) for frame in frames])
 
 
+def _bad_key(curve):
+    """Frame of the first key whose value is not a number, or None."""
+    return next((key.co.x for key in curve.keyframe_points if not np.isfinite(key.co.y)), None)
+
+
 def frame_span(action):
     """First and last whole frame of an action's keys."""
     first, last = action.frame_range
@@ -153,7 +163,7 @@ def read_channels(armature, skeleton, action, frames, held=None):
             continue
         values = sample_curve(curve, frames)
         if not np.isfinite(values).all():
-            frame = frames[np.flatnonzero(~np.isfinite(values))[0]]
+            frame = _bad_key(curve) or frames[np.flatnonzero(~np.isfinite(values))[0]]
             raise FootholdError(f"Action '{action.name}': bone '{name}' has a {channel} that is not a number at frame "
                                 f"{frame:g}: delete that key.")
         if channel == "location":
