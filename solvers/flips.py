@@ -1,4 +1,4 @@
-"""Faults of the capture itself: a bone that turns half around for a moment and comes back."""
+"""Faults of the capture itself: a bone that turns half around in one frame and later comes back."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,9 @@ import numpy as np
 from . import rotation
 
 TURN = np.radians(90.0)  # a step over a right angle in one frame is not a movement
-CALM = np.radians(45.0)  # how far the bone may have moved on behind the flip
-LONGEST = 0.1  # seconds that a flip may last
+HALF = np.radians(150.0)  # a step of nearly half a turn is none at any length of the flip
+CALM = np.radians(45.0)  # how well the way back must undo the way out
+SHORT = 0.1  # seconds; within them the bone need only come back to where it was
 
 
 class Flip(NamedTuple):
@@ -20,34 +21,50 @@ class Flip(NamedTuple):
     degrees: float
 
 
+def _undo(q, frame):
+    """What, multiplied from the right onto `q[frame]`, gives `q[frame - 1]`."""
+    return rotation.mul(rotation.conj(q[frame]), q[frame - 1])
+
+
+def _redo(q, frame):
+    """What, multiplied from the right onto `q[frame]`, gives `q[frame + 1]`."""
+    return rotation.mul(rotation.conj(q[frame]), q[frame + 1])
+
+
 def find(rotations, fps):
     """Flips in the parent-relative rotations (F, J, 4) of a clip, in the order of joints and frames."""
-    frames = len(rotations)
     step = rotation.angle(rotations[1:], rotations[:-1])  # (F-1, J), from frame t to t + 1
-    longest = max(1, int(round(LONGEST * fps)))
     found = []
     for joint in np.flatnonzero((step > TURN).any(axis=0)):
-        turns = np.flatnonzero(step[:, joint] > TURN)
-        frame = 0
-        for out, back in zip(turns[:-1], turns[1:]):
-            inside = back - out  # frames out + 1 .. back are turned
-            if out < frame or inside > longest or back + 1 >= frames:
-                continue
-            if rotation.angle(rotations[out, joint], rotations[back + 1, joint]) > CALM:
-                continue
-            found.append(Flip(int(joint), int(out + 1), int(back), float(np.degrees(step[out, joint]))))
-            frame = back + 1
+        q = rotations[:, joint]
+        jumps = np.flatnonzero(step[:, joint] > TURN)
+        i = 0
+        while i + 1 < len(jumps):
+            first, last = jumps[i] + 1, jumps[i + 1]
+            comes_back = rotation.angle(q[first - 1], q[last + 1]) <= CALM
+            half_turns = step[first - 1, joint] > HALF and step[last, joint] > HALF
+            undone = rotation.angle(_undo(q, first), _redo(q, last)) <= CALM
+            if (last - first < SHORT * fps and comes_back) or (half_turns and undone):
+                found.append(Flip(int(joint), int(first), int(last), float(np.degrees(step[first - 1, joint]))))
+                i += 2
+            else:
+                i += 1
     return found
 
 
 def repair(rotations, fps):
-    """The rotations with every flip bridged by a great circle, and the list of flips; untouched where there is none."""
+    """The rotations with every flip turned back, and the list of flips; untouched where there is none.
+
+    What moved inside a flip goes on moving: the turn back is constant but for what the two ends differ by, which is
+    spread over the flip.
+    """
     flips = find(rotations, fps)
     if not flips:
         return rotations, flips
     repaired = rotations.copy()
     for joint, first, last, _ in flips:
+        q = rotations[:, joint]
         part = np.arange(1, last - first + 2) / (last - first + 2)
-        repaired[first:last + 1, joint] = rotation.slerp(
-            rotations[first - 1, joint], rotations[last + 1, joint], part)
+        back = rotation.slerp(_undo(q, first), _redo(q, last), part)
+        repaired[first:last + 1, joint] = rotation.mul(q[first:last + 1], back)
     return rotation.continuous(repaired), flips

@@ -55,3 +55,12 @@ def test_two_flips_of_two_joints_are_both_found():
     broken = flipped(flipped(swing(60.0), 0, 20, 20), 2, 100, 101)
     repaired, found = flips.repair(broken, 60.0)
     assert {(f.joint, f.first, f.last) for f in found} == {(0, 20, 20), (2, 100, 101)}
+
+
+def test_a_long_flip_keeps_what_moves_inside_it():
+    """A thumb that stands turned half around for a second, comes back for two frames and turns again."""
+    clean = swing(60.0)
+    broken = flipped(flipped(clean, 1, 60, 140), 1, 143, 149)
+    repaired, found = flips.repair(broken, 60.0)
+    assert [(f.first, f.last) for f in found] == [(60, 140), (143, 149)]
+    assert np.degrees(rotation.angle(repaired, clean)).max() < 8.0
