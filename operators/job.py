@@ -334,7 +334,7 @@ def write(settings, frames, channels):
     if new:
         action = bpy.data.actions.new(name)
     try:
-        kept = keys.write_keys(body, action, frames, channels)
+        written = keys.write_keys(body, action, frames, channels)
     except Exception:
         if new:
             bpy.data.actions.remove(action)
@@ -344,7 +344,7 @@ def write(settings, frames, channels):
     compat.assign(body, action)
     if before is not None and before != action and before.users == 0:
         before.use_fake_user = True  # nobody else holds it: without this it would be gone after a save
-    return action, kept, []
+    return action, written.edits, list(written.notes)
 
 
 def run(steps):
