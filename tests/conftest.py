@@ -41,7 +41,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _provide_package():
     real = os.environ.get("FOOTHOLD_MODULE")
-    if real:
+    if real and "bpy" in sys.modules:  # pytest-blender reads this file outside Blender too, before it starts it
         sys.modules["foothold"] = importlib.import_module(real)
         sys.meta_path.insert(0, _Alias(real))
         return
