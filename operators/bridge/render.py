@@ -74,8 +74,8 @@ def contact_sheet_steps(path, scene, take, body, frames=None, columns=4, size=32
     path = _writable(path)
     bodies = list(body) if isinstance(body, (list, tuple)) else [body]
     armatures = [take, *bodies]
+    roles = [_roles(armature) for armature in armatures]
     shown = _frames(scene, armatures, frames, worst)
-    roles = [measure.read_roles(a) if measure.ROLES_PROPERTY in (a or {}) else _no_roles(a) for a in armatures]
     looks = yield from _look_steps(scene, armatures, roles, shown)
     forward = _forward(np.array([row[0].joints for row in looks]),
                        {role: take.pose.bones.find(bone) for role, bone in roles[0].items()})
@@ -102,17 +102,18 @@ def _writable(path):
     return path
 
 
-def _no_roles(armature):
+def _roles(armature):
+    """The role map of an armature; empty where it has none, because a picture can do without sides."""
     if armature is None or armature.type != "ARMATURE":
         raise FootholdError(f"'{armature.name if armature else 'Nothing'}' is not an armature: choose one.")
-    if not len(armature.pose.bones):
+    if not len(armature.data.bones):
         raise FootholdError(f"Armature '{armature.name}' has no bones: choose another.")
-    return {}
+    return measure.read_roles(armature) if measure.ROLES_PROPERTY in armature else {}
 
 
 def _frames(scene, armatures, frames, worst):
     if frames is None:
-        whole = measure.frames_of(scene, [a for a in armatures if a is not None])
+        whole = measure.frames_of(scene, armatures)
         frames = whole[np.unique(np.linspace(0, len(whole) - 1, min(_COUNT, len(whole))).round().astype(int))]
     shown = sorted({float(f) for f in frames} | {float(f) for f in worst})
     if not shown:
