@@ -28,7 +28,9 @@ def extension_tool(blender):
 
 
 def run(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    """Runs a command (list of str) quietly; ends the program with what it printed if it fails."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
     if done.returncode:
         sys.exit(f"{done.stdout}\nerror: {' '.join(command)} ended with {done.returncode}")
 

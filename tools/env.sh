@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# env.sh plain|bpy45|bpy52|gui: makes .cache/venv-NAME with the pinned packages and prints its python.
+# env.sh plain|bpy45|bpy52|gui|lint: makes .cache/venv-NAME with the pinned packages and prints its python.
 # Exit 3: the Python that it needs is not on this machine. Exit 1: anything else.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -8,12 +8,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 BPY_PACKAGES=(libgl1 libegl1 libgl1-mesa-dri libx11-6 libxext6 libxfixes3 libxi6 libxrender1 libxt6 libxxf86vm1
     libice6 libsm6 libxkbcommon0)
 
-name=${1:?which environment: plain, bpy45, bpy52 or gui}
+name=${1:?which environment: plain, bpy45, bpy52, gui or lint}
 case $name in
-plain | gui) versions="3.11 3.13 3.12" ;;
+plain | gui | lint) versions="3.11 3.13 3.12" ;;
 bpy45) versions="3.11" ;;
 bpy52) versions="3.13" ;;
-*) die "unknown environment '$name'; there are plain, bpy45, bpy52 and gui" ;;
+*) die "unknown environment '$name'; there are plain, bpy45, bpy52, gui and lint" ;;
 esac
 
 wanted=$ROOT/tools/requirements/$name.txt

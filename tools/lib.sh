@@ -24,8 +24,8 @@ need_packages() {
     fi
     say "installing Debian packages: ${missing[*]}"
     mkdir -p "$CACHE"
-    if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } \
-        >"$CACHE/apt.log" 2>&1 </dev/null; then
+    if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 "${missing[@]}"; } >"$CACHE/apt.log" 2>&1 </dev/null; then
         tail -n 15 "$CACHE/apt.log" >&2
         say "apt-get could not install: ${missing[*]}"
         return 1

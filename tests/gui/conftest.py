@@ -70,7 +70,8 @@ class Window:
         unfinished.rename(request)
         end = time.monotonic() + timeout
         while not reply.exists():
-            assert self.blender.poll() is None, f"Blender ended with {self.blender.returncode}:\n{self.printed()[-3000:]}"
+            ended = self.blender.poll()
+            assert ended is None, f"Blender ended with {ended}:\n{self.printed()[-3000:]}"
             assert time.monotonic() < end, f"no answer in {timeout} s:\n{source}\n{self.printed()[-3000:]}"
             time.sleep(0.05)
         answer = json.loads(reply.read_text(encoding="utf-8"))

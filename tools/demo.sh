@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# demo.sh: bakes the pole take in demo/ onto the body in demo/ and leaves the scene, a contact sheet and a report.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$ROOT"
+
+python=$(tools/any_bpy.sh)
+mkdir -p build/demo
+"$python" operators/batch.py bake --take demo/take.bvh --rest demo/tpose.bvh --body demo/body.blend \
+    --out build/demo/demo.blend --sheet build/demo/demo.png --report build/demo/demo.json </dev/null
+for file in build/demo/demo.blend build/demo/demo.png build/demo/demo.json; do
+    [ -s "$file" ] || die "$file was not written"
+    say "$file"
+done
