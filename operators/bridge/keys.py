@@ -91,7 +91,10 @@ def _load(action, slot):
 def _store(action, slot, data):
     if not hasattr(action.get(KEY), "keys"):
         action[KEY] = {}
-    action[KEY][str(slot.handle)] = data
+    held, name = action[KEY], str(slot.handle)
+    if name in held:
+        del held[name]  # Blender cuts bytes off at the first zero where it overwrites a property
+    held[name] = data
 
 
 def _by_path(bag):
@@ -204,8 +207,7 @@ def forget_edits(action, bones=None, frame_range=None):
         for path, curves in _by_path(bag).items():
             if path.rpartition(".")[2] in _TRANSFORMS:
                 now = memory.state(_read(curves).values())
-                listed = memory.hers(held._replace(edits={}), path, now)
-                listed = listed[~np.isin(listed["frame"], [])]
+                listed = memory.hers(held, path, now)
                 chosen = _chosen(path, listed, bones, frame_range)
                 total += int(chosen.sum())
                 held = memory.settle(held, path, now, listed, chosen)
@@ -512,11 +514,11 @@ def _undo(action, bag, slot, made, touched, backup, own_groups):
 
 
 def _restore_record(action, backup):
+    if KEY in action:
+        del action[KEY]
     if KEY in backup:
         held = backup[KEY]
-        action[KEY] = held.to_dict() if hasattr(held, "to_dict") else held
-    elif KEY in action:
-        del action[KEY]
+        action[KEY] = {name: held[name] for name in held.keys()} if hasattr(held, "keys") else held
 
 
 def _remove_new(action, before):

@@ -20,7 +20,7 @@ def _is_sound(matrix):
 
 
 def read_skeleton(armature, fallback=None):
-    """The Skeleton of an armature object, its world matrix as evaluated now.
+    """The Skeleton of an armature object, its world matrix as last evaluated.
 
     A file that serves only as a rest may carry nonsense outside its keys: `fallback` is the Skeleton whose world matrix
     and equally named bones stand in for matrices that are not numbers or have no size.
@@ -30,7 +30,7 @@ def read_skeleton(armature, fallback=None):
     for bone in ordered:
         ordered.extend(bone.children)
     index = {bone.name: i for i, bone in enumerate(ordered)}
-    world = np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    world = np.array(armature.matrix_world)
     if fallback is not None and not _is_sound(world):
         world = fallback.world
     if not _is_sound(world):
@@ -184,7 +184,7 @@ def read_world(armature, action, frames):
     """The object's world matrices (F, 4, 4) from its own F-curves, or (4, 4) where it stands still."""
     curves = [c for c in compat.fcurves(action, armature) if not c.mute and c.data_path in
               ("location", "scale", rotation_path(armature))]
-    world = np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    world = np.array(armature.matrix_world)
     if not curves or not _is_sound(world):
         return world
     rest_basis = np.array(armature.matrix_basis)
