@@ -15,13 +15,13 @@ _FINGER = re.compile(rf"({'|'.join(FINGERS)})\.(\d)\.([LR])$")
 
 def torso(roles):
     """The mapped torso roles from the hips upwards."""
-    between = sorted((r for r in roles if re.fullmatch(r"spine\.\d+", r)), key=lambda r: int(r[6:]))
+    between = sorted((r for r in roles if r[:6] == "spine." and r[6:].isdigit()), key=lambda r: int(r[6:]))
     return [r for r in ("spine", *between, "chest") if r in roles]
 
 
 def neck(roles):
     """The mapped neck roles from the chest upwards."""
-    more = sorted((r for r in roles if re.fullmatch(r"neck\.\d+", r)), key=lambda r: int(r[5:]))
+    more = sorted((r for r in roles if r[:5] == "neck." and r[5:].isdigit()), key=lambda r: int(r[5:]))
     return [r for r in ("neck", *more) if r in roles]
 
 

@@ -33,19 +33,22 @@ def _redo(q, frame):
 
 def find(rotations, fps):
     """Flips in the parent-relative rotations (F, J, 4) of a clip, in the order of joints and frames."""
-    step = rotation.angle(rotations[1:], rotations[:-1])  # (F-1, J), from frame t to t + 1
     found = []
-    for joint in np.flatnonzero((step > TURN).any(axis=0)):
+    for joint in range(rotations.shape[1]):
         q = rotations[:, joint]
-        jumps = np.flatnonzero(step[:, joint] > TURN)
+        half_cosine = np.abs(rotation.dot(q[1:], q[:-1]))  # (F-1,) from frame t to t + 1
+        jumps = np.flatnonzero(half_cosine < np.cos(0.5 * TURN))
+        if len(jumps) < 2:
+            continue
+        step = 2.0 * np.arccos(np.minimum(half_cosine, 1.0))
         i = 0
         while i + 1 < len(jumps):
             first, last = jumps[i] + 1, jumps[i + 1]
             comes_back = rotation.angle(q[first - 1], q[last + 1]) <= CALM
-            half_turns = step[first - 1, joint] > HALF and step[last, joint] > HALF
+            half_turns = step[first - 1] > HALF and step[last] > HALF
             undone = rotation.angle(_undo(q, first), _redo(q, last)) <= CALM
             if (last - first < SHORT * fps and comes_back) or (half_turns and undone):
-                found.append(Flip(int(joint), int(first), int(last), float(np.degrees(step[first - 1, joint]))))
+                found.append(Flip(int(joint), int(first), int(last), float(np.degrees(step[first - 1]))))
                 i += 2
             else:
                 i += 1

@@ -12,9 +12,39 @@ EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 _TINY = 1e-12
 
 
+def planes(*shape):
+    """An empty array whose last axis is stored outermost, so that each component lies together in memory.
+
+    The arithmetic below runs component by component; in this layout it is several times faster on long clips.
+    """
+    return np.moveaxis(np.empty((shape[-1],) + shape[:-1]), 0, -1)
+
+
+def dot(a, b):
+    """Scalar product along the last axis."""
+    out = a[..., 0] * b[..., 0]
+    for i in range(1, a.shape[-1]):
+        out = out + a[..., i] * b[..., i]
+    return out
+
+
+def norm(v):
+    """Length along the last axis."""
+    return np.sqrt(dot(v, v))
+
+
+def cross(a, b):
+    """Vector product of (..., 3) arrays."""
+    out = planes(*np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return out
+
+
 def normalize(v):
     """Unit length along the last axis; a zero vector stays zero."""
-    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    length = norm(v)[..., None]
     return v / np.where(length > 0.0, length, 1.0)
 
 
@@ -22,7 +52,7 @@ def mul(a, b):
     """Product a b of quaternions."""
     aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
     bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
-    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out = planes(*np.broadcast_shapes(a.shape, b.shape))
     out[..., 0] = aw * bw - ax * bx - ay * by - az * bz
     out[..., 1] = aw * bx + ax * bw + ay * bz - az * by
     out[..., 2] = aw * by - ax * bz + ay * bw + az * bx
@@ -37,9 +67,10 @@ def conj(q):
 
 def rotate(q, v):
     """The vectors v (..., 3) turned by q."""
+    v = np.asarray(v, float)
     u = q[..., 1:]
-    t = 2.0 * np.cross(u, v)
-    return v + q[..., :1] * t + np.cross(u, t)
+    t = 2.0 * cross(u, v)
+    return v + q[..., :1] * t + cross(u, t)
 
 
 def between(a, b):
@@ -48,36 +79,36 @@ def between(a, b):
     Opposite directions turn half around about an axis at a right angle to a.
     """
     a, b = np.broadcast_arrays(normalize(np.asarray(a, float)), normalize(np.asarray(b, float)))
-    w = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
+    w = 1.0 + dot(a, b)[..., None]
     across = np.where(np.abs(a[..., :1]) < 0.8, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     opposite = w < 1e-9
     q = np.where(opposite,
-                 np.concatenate([np.zeros_like(w), np.cross(a, across)], axis=-1),
-                 np.concatenate([w, np.cross(a, b)], axis=-1))
+                 np.concatenate([np.zeros_like(w), cross(a, across)], axis=-1),
+                 np.concatenate([w, cross(a, b)], axis=-1))
     return normalize(q)
 
 
 def angle(a, b=IDENTITY):
-    """The angle in radians, 0 to pi, of the rotation from b to a."""
-    q = mul(a, conj(b))
-    return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+    """The angle in radians, 0 to pi, of the rotation from b to a; exact also where it is small."""
+    near = np.where(dot(a, b)[..., None] < 0.0, -b, b)
+    return 4.0 * np.arctan2(norm(a - near), norm(a + near))
 
 
 def vector_angle(a, b):
     """The angle in radians between vectors (..., 3); exact also where it is small."""
-    return np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+    return np.arctan2(norm(cross(a, b)), dot(a, b))
 
 
 def exp(v):
     """The quaternion of a rotation vector (..., 3), axis times angle in radians."""
-    half = 0.5 * np.linalg.norm(v, axis=-1, keepdims=True)
+    half = 0.5 * norm(v)[..., None]
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * v], axis=-1)
 
 
 def log(q):
     """The rotation vector (..., 3) of q by its shorter way, at most pi long."""
     q = np.where(q[..., :1] < 0.0, -q, q)
-    length = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    length = norm(q[..., 1:])[..., None]
     scale = np.where(length > _TINY, 2.0 * np.arctan2(length, q[..., :1]) / np.maximum(length, _TINY), 2.0)
     return scale * q[..., 1:]
 
@@ -89,25 +120,25 @@ def slerp(a, b, t):
 
 def swing_twist(q, axis):
     """Split q = swing twist, the twist about the unit vector `axis` (..., 3) and the swing at a right angle to it."""
-    along = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True)
+    along = dot(q[..., 1:], np.asarray(axis, float))[..., None]
     twist = np.concatenate([q[..., :1], along * axis], axis=-1)
-    length = np.linalg.norm(twist, axis=-1, keepdims=True)
+    length = norm(twist)[..., None]
     twist = np.where(length > _TINY, twist / np.maximum(length, _TINY), IDENTITY)
     return mul(q, conj(twist)), twist
 
 
 def twist_angle(q, axis):
     """The signed angle in radians, -pi to pi, of q's twist about the unit vector `axis`."""
-    along = np.sum(q[..., 1:] * axis, axis=-1)
+    along = dot(q[..., 1:], np.asarray(axis, float))
     sign = np.where(q[..., 0] < 0.0, -1.0, 1.0)
     return 2.0 * np.arctan2(sign * along, sign * q[..., 0])
 
 
 def continuous(q):
     """Signs chosen so that neighbours along the first axis (time) lie in one hemisphere."""
-    if len(q) < 2:
-        return q.copy()
-    turned = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
+    turned = dot(q[1:], q[:-1]) < 0.0
+    if not turned.any():
+        return q
     odd = np.logical_xor.accumulate(turned, axis=0)
     sign = np.concatenate([np.ones((1,) + odd.shape[1:]), np.where(odd, -1.0, 1.0)])
     return q * sign[..., None]
@@ -166,12 +197,12 @@ def orthonormal(m, axis=1):
     b = m[..., :, j]
     c = m[..., :, k]
     # the two other columns share the correction: their bisectors stay where they are
-    b = normalize(b - np.sum(a * b, axis=-1, keepdims=True) * a)
-    c = normalize(c - np.sum(a * c, axis=-1, keepdims=True) * a)
-    handed = np.where(np.sum(np.cross(a, b) * c, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-    b = normalize(b + np.cross(handed * c, a))
+    b = normalize(b - dot(a, b)[..., None] * a)
+    c = normalize(c - dot(a, c)[..., None] * a)
+    handed = np.where(dot(cross(a, b), c)[..., None] < 0.0, -1.0, 1.0)
+    b = normalize(b + cross(handed * c, a))
     out = np.empty(m.shape)
-    out[..., :, i], out[..., :, j], out[..., :, k] = a, b, np.cross(a, b)
+    out[..., :, i], out[..., :, j], out[..., :, k] = a, b, cross(a, b)
     return out
 
 

@@ -40,6 +40,11 @@ class Motion(NamedTuple):
     rotations: np.ndarray  # (F, J, 4) world orientation of the bones, sign-continuous
 
 
+def clip(frames, joints, size):
+    """An empty (frames, joints, size) array in which each component of each joint lies together in memory."""
+    return np.empty((joints, size, frames)).transpose(2, 0, 1)
+
+
 def is_similarity(matrix, tolerance=1e-6):
     """Whether a (4, 4) matrix only turns, moves and scales evenly, without mirroring."""
     linear = np.asarray(matrix, float)[:3, :3]
@@ -56,12 +61,16 @@ def to_world(world, positions, rotations):
     world = np.asarray(world, float)
     frames = world if world.ndim == 3 else world[None]
     linear, offset = frames[:, None, :3, :3], frames[:, None, :3, 3]
-    moved = np.matmul(linear, positions[..., None])[..., 0] + offset
     if all(is_similarity(m) for m in frames):
-        turn = rotation.from_matrix(linear / np.cbrt(np.linalg.det(linear))[..., None, None])
-        turned = rotation.mul(turn, rotations)
-    else:
-        turned = rotation.from_matrix(rotation.orthonormal(np.matmul(linear, rotation.to_matrix(rotations))))
+        size = np.cbrt(np.linalg.det(linear))[..., None]
+        turn = rotation.continuous(rotation.from_matrix(linear / size[..., None]))
+        moved, turned = clip(*positions.shape), clip(*rotations.shape)
+        for j in range(positions.shape[1]):
+            moved[:, j] = rotation.rotate(turn[:, 0], positions[:, j]) * size[:, 0] + offset[:, 0]
+            turned[:, j] = rotation.mul(turn[:, 0], rotations[:, j])
+        return Motion(moved, turned)
+    moved = np.matmul(linear, positions[..., None])[..., 0] + offset
+    turned = rotation.from_matrix(rotation.orthonormal(np.matmul(linear, rotation.to_matrix(rotations))))
     return Motion(moved, rotation.continuous(turned))
 
 
@@ -103,13 +112,13 @@ def forward(skeleton, channels, world=None):
     """Forward kinematics: Channels to a world-space Motion, as Blender's armatures evaluate without constraints.
 
     Scale moves the children along; the shear of uneven scale under a turned child is left out.
-    `world` replaces the object's rest matrix, (4, 4) or (F, 4, 4).
+    `world` replaces the object's rest matrix, (4, 4) or (F, 4, 4). Continuous channels give a continuous motion.
     """
     frames, count = channels.rotation.shape[:2]
     joints = joints_of(skeleton)
     unscaled = bool(np.all(channels.scale == 1.0))
-    positions, rotations = np.empty((frames, count, 3)), np.empty((frames, count, 4))
-    scales = None if unscaled else np.empty((frames, count, 3))
+    positions, rotations = clip(frames, count, 3), clip(frames, count, 4)
+    scales = None if unscaled else clip(frames, count, 3)
     for j, parent in enumerate(skeleton.parents):
         parent_turn = rotations[:, parent] if parent >= 0 else None
         grown = 1.0 if unscaled or parent < 0 else scales[:, parent]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...solvers import rotation
 from ...solvers.errors import FootholdError
-from ...solvers.skeleton import Channels, Skeleton, backward
+from ...solvers.skeleton import Channels, Skeleton, backward, clip
 from . import compat
 
 _POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
@@ -19,8 +19,22 @@ def _is_sound(matrix):
     return bool(np.isfinite(matrix).all()) and abs(np.linalg.det(matrix[:3, :3])) > 1e-18
 
 
+def world_matrix(thing):
+    """The world matrix (4, 4) of an object from what it and its parents hold now.
+
+    Needs no evaluation, which would copy a long action only to look at a transform; where constraints, or a parent that
+    is no plain object, have a say, the matrix is the one last evaluated.
+    """
+    if thing.constraints or (thing.parent is not None and thing.parent_type != "OBJECT"):
+        return np.array(thing.matrix_world)
+    own = np.array(thing.matrix_basis)
+    if thing.parent is None:
+        return own
+    return world_matrix(thing.parent) @ np.array(thing.matrix_parent_inverse) @ own
+
+
 def read_skeleton(armature, fallback=None):
-    """The Skeleton of an armature object, its world matrix as last evaluated.
+    """The Skeleton of an armature object, its world matrix as it stands now.
 
     A file that serves only as a rest may carry nonsense outside its keys: `fallback` is the Skeleton whose world matrix
     and equally named bones stand in for matrices that are not numbers or have no size.
@@ -30,7 +44,7 @@ def read_skeleton(armature, fallback=None):
     for bone in ordered:
         ordered.extend(bone.children)
     index = {bone.name: i for i, bone in enumerate(ordered)}
-    world = np.array(armature.matrix_world)
+    world = world_matrix(armature)
     if fallback is not None and not _is_sound(world):
         world = fallback.world
     if not _is_sound(world):
@@ -66,8 +80,9 @@ def rotation_path(owner):
 def to_quaternions(values, mode):
     """Quaternions (F, 4) of stored rotation values (F, 3 or 4) in Blender's rotation mode."""
     if mode == "QUATERNION":
-        length = np.linalg.norm(values, axis=-1, keepdims=True)
-        return np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), rotation.IDENTITY)
+        length = rotation.norm(values)[..., None]
+        return values / length if np.all(length > 0.0) else np.where(length > 0.0, rotation.normalize(values),
+                                                                     rotation.IDENTITY)
     if mode == "AXIS_ANGLE":
         return rotation.exp(rotation.normalize(values[..., 1:]) * values[..., :1])
     return rotation.from_euler(values, mode)
@@ -147,8 +162,8 @@ def read_channels(armature, skeleton, action, frames, held=None):
     held = read_held(armature, skeleton) if held is None else held
     count, joints = len(frames), len(skeleton.names)
     index = {name: j for j, name in enumerate(skeleton.names)}
-    location, scale = np.repeat(held.location, count, axis=0), np.repeat(held.scale, count, axis=0)
-    turn = np.repeat(held.rotation, count, axis=0)
+    location, turn, scale = (clip(count, joints, part.shape[-1]) for part in held)
+    location[:], turn[:], scale[:] = held
     stored = {}
     for curve in compat.fcurves(action, armature):
         match = _POSE_PATH.match(curve.data_path)
@@ -172,19 +187,21 @@ def read_channels(armature, skeleton, action, frames, held=None):
             scale[:, j, curve.array_index] = values
         else:
             if j not in stored:
-                stored[j] = np.repeat(np.array(getattr(bone, channel))[None], count, axis=0)
+                stored[j] = rotation.planes(count, _ROTATIONS[channel])
+                stored[j][:] = getattr(bone, channel)
             stored[j][:, curve.array_index] = values
     for j, values in stored.items():
-        turn[:, j] = to_quaternions(values, armature.pose.bones[skeleton.names[j]].rotation_mode)
+        mode = armature.pose.bones[skeleton.names[j]].rotation_mode
+        turn[:, j] = rotation.continuous(to_quaternions(values, mode))
     scale[np.abs(scale - 1.0) < _UNIT] = 1.0
-    return Channels(location, rotation.continuous(turn), scale)
+    return Channels(location, turn, scale)
 
 
 def read_world(armature, action, frames):
     """The object's world matrices (F, 4, 4) from its own F-curves, or (4, 4) where it stands still."""
     curves = [c for c in compat.fcurves(action, armature) if not c.mute and c.data_path in
               ("location", "scale", rotation_path(armature))]
-    world = np.array(armature.matrix_world)
+    world = world_matrix(armature)
     if not curves or not _is_sound(world):
         return world
     rest_basis = np.array(armature.matrix_basis)
