@@ -100,17 +100,17 @@ def slot_for(action, obj):
     if obj.type == "ARMATURE":
         bones = {b.name for b in obj.data.bones}
         for slot in slots:
-            bag = next((b for b in channelbags(action) if b.slot_handle == slot.handle), None)
-            posed = [c.data_path.split('"')[1] for c in bag.fcurves if c.data_path.startswith('pose.bones["')] if bag else []
+            paths = [c.data_path for b in channelbags(action) if b.slot_handle == slot.handle for c in b.fcurves]
+            posed = [path.split('"')[1] for path in paths if path.startswith('pose.bones["')]
             if posed and sum(name in bones for name in posed) > 0.5 * len(posed):
                 return slot
     return None
 
 
 def settle(objects, actions):
-    """Let one action play on each object, the first of `actions` that is made for it; the others are kept by a fake user.
+    """Let one action play on each object: the first of `actions` that is made for it.
 
-    The importer's NLA tracks go: the pose is that of the one active action.
+    The others are kept by a fake user. The importer's NLA tracks go: the pose is that of the one active action.
     """
     for obj in objects:
         for owner in (obj, getattr(obj.data, "shape_keys", None) if obj.data else None):

@@ -24,7 +24,8 @@ __all__ = ["EXPORTS", "IMPORTS", "Imported", "export_file", "import_file", "insp
 
 IMPORTS = (".bvh", ".fbx", ".glb", ".gltf", ".vrm", ".blend")
 HINTS_KEY = "foothold_hints"
-_WHOLE, _STRICT = 0.06, 0.004  # frames a key may be off a whole frame, in a file that is on the grid and in one that is not
+# How many frames a key may be off a whole frame to be set onto it: in a file that is on the grid, and in one that is not
+_WHOLE, _STRICT = 0.06, 0.004
 
 
 class Imported(NamedTuple):
