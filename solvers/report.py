@@ -240,8 +240,8 @@ def summary(report):
     if pull["ratio"] is not None:
         parts.append(f"acceleration x{pull['ratio']:.2f}")
     if direction["worst_role"]:
-        parts.append(f"limb direction std {direction['std']:.4f} deg, mean {direction['mean']:.1f} deg "
-                     f"(worst {direction['worst_role']})")
+        parts.append(f"limb direction std {direction['std']:.4f} deg ({direction['worst_role']}), mean "
+                     f"{direction['mean']:.1f} deg ({direction['worst_mean_role']})")
     if roll["worst_role"]:
         parts.append(f"twist std {roll['std']:.3f} deg ({roll['worst_role']})")
     if root["rms_percent_of_leg"] is not None:
@@ -354,13 +354,24 @@ def _accelerations(source, target, fps, frames, faults):
                         for side, scale in zip((source, target), scales))
         figures = statistics(ours, frames[1:-1]), statistics(theirs, frames[1:-1])
         ratio = max(figures[0]["p99"], _STILL) / max(figures[1]["p99"], _STILL)
-        joints[role] = {"body": figures[0], "take": figures[1], "ratio": ratio}
+        # limbs that are long for the body's size swing harder at the same angles: that is no fault
+        reach = [_reach(side, role) for side in (source, target)]
+        longer = reach[1] * scales[1] / (reach[0] * scales[0]) if all(reach) else 1.0
+        limit = LIMITS["acceleration_ratio"] * max(1.0, longer)
+        joints[role] = {"body": figures[0], "take": figures[1], "ratio": ratio, "limit": limit}
         worst = ratio if worst is None else max(worst, ratio)
-        if ratio > LIMITS["acceleration_ratio"]:
+        if ratio > limit:
             at = int(np.argmax(ours - theirs))
-            faults.append(_fault("acceleration_ratio", ratio, LIMITS["acceleration_ratio"], frames[at + 1], role,
+            faults.append(_fault("acceleration_ratio", ratio, limit, frames[at + 1], role,
                                  target.names[target.roles[role]]))
     return {"ratio": worst, "scaled_to_stature_m": STATURE if known else None, "joints": joints}
+
+
+def _reach(side, role):
+    """Length in metres of the limb that carries a hand or foot, None for the hips."""
+    part, _, letter = role.partition(".")
+    chain = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot")}.get(part, ())
+    return _chain_length(side, [f"{p}.{letter}" for p in chain]) if chain else None
 
 
 def _directions(source, target, found, frames, faults, notes):
@@ -420,7 +431,8 @@ def _worst_std(roles):
     worst = max(exact, key=lambda r: (roles[r]["std"], r), default=None)
     out = {"worst_role": worst, "std": roles[worst]["std"] if worst else None}
     if exact and "mean" in roles[worst]:
-        out["mean"] = max(roles[r]["mean"] for r in exact)
+        out["worst_mean_role"] = max(exact, key=lambda r: (roles[r]["mean"], r))
+        out["mean"] = roles[out["worst_mean_role"]]["mean"]
     return {**out, "roles": roles}
 
 

@@ -130,6 +130,19 @@ def test_twice_the_amplitude_is_twice_the_acceleration():
     assert any(f["metric"] == "acceleration_ratio" and f["role"] == "hips" for f in found["faults"])
 
 
+def test_arms_that_are_long_for_the_body_may_swing_harder(monkeypatch):
+    swing = spin((0, 1, 0), 40.0 * np.sin(np.arange(120) / 8.0))
+    turns = {"upper_arm.L": swing, "forearm.L": swing, "hand.L": swing}
+    longer = OFFSETS.copy()
+    longer[[ROLES.index("forearm.L"), ROLES.index("hand.L")]] *= 1.5
+    take = side(turns, frames=120)
+    monkeypatch.setitem(globals(), "OFFSETS", longer)
+    found = report.report(take, side(turns, frames=120), 60.0)
+    row = found["metrics"]["acceleration_m_per_s2"]["joints"]["hand.L"]
+    assert row["ratio"] == pytest.approx(1.5) and row["limit"] == pytest.approx(1.65)
+    assert found["faults"] == []
+
+
 def test_acceleration_is_in_metres_per_second_squared():
     t = np.arange(90) / 30.0
     fall = np.stack([0 * t, 0 * t, -0.5 * 9.81 * t * t], axis=1)
