@@ -238,7 +238,8 @@ def ball(centre, radius, colour, rings=8):
     """A sphere about a point (3,)."""
     polar = np.linspace(0.0, np.pi, rings + 1)[:, None]
     turn = np.linspace(0.0, 2.0 * np.pi, 2 * rings, endpoint=False)[None]
-    points = np.stack(np.broadcast_arrays(np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)), -1)
+    points = np.stack(np.broadcast_arrays(np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)),
+                      -1)
     row, column = np.meshgrid(np.arange(rings), np.arange(2 * rings), indexing="ij")
     after, width = (column + 1) % (2 * rings), 2 * rings
     quads = np.stack([row * width + column, (row + 1) * width + column, (row + 1) * width + after,

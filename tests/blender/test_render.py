@@ -108,9 +108,9 @@ def state():
                 if p.type in {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}}
     return ({kind: [block.name for block in getattr(bpy.data, kind)] for kind in kinds}, settings, scene.camera,
             scene.world, scene.frame_current, scene.frame_subframe, bpy.context.scene.name,
-            bpy.context.view_layer.objects.active, [(o.name, o.select_get(), o.hide_render, o.hide_viewport, o.hide_get(),
-                                                     tuple(o.color), [tuple(r) for r in o.matrix_world])
-                                                    for o in scene.objects])
+            bpy.context.view_layer.objects.active,
+            [(o.name, o.select_get(), o.hide_render, o.hide_viewport, o.hide_get(), tuple(o.color),
+              [tuple(row) for row in o.matrix_world]) for o in scene.objects])
 
 
 def test_a_sheet_shows_both_figures_with_left_and_right(scene, tmp_path):
