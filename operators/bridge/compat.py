@@ -20,11 +20,11 @@ _POSE = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation
 
 # Actions
 
-def slot_of(action, owner, ensure=False):
+def slot_of(action, owner, ensure=False, share=True):
     """The slot of an action that animates `owner` (an ID), or None.
 
-    In this order: the one it plays; the one named after it; the one it played last; the only one that suits. With
-    `ensure` a slot that other data play is not shared, and a new one is made where none is left.
+    In this order: the one it plays; the one named after it; the one it played last; the only one that suits, unless
+    other data play it and `share` is off. `ensure` makes a new one where none is left, and does not share.
     """
     data = owner.animation_data
     if data is not None and data.action == action and data.action_slot is not None:
@@ -35,7 +35,7 @@ def slot_of(action, owner, ensure=False):
         for slot in suits:
             if slot.identifier == name:
                 return slot
-    if ensure:
+    if ensure or not share:
         suits = [s for s in suits if not s.users()]
     if len(suits) == 1:
         return suits[0]
@@ -45,8 +45,11 @@ def slot_of(action, owner, ensure=False):
 def channelbag(action, owner, ensure=False):
     """The channelbag of an action for `owner` (an ID); None where it has none and `ensure` is off."""
     slot = slot_of(action, owner, ensure)
-    if slot is None:
-        return None
+    return None if slot is None else bag_of(action, slot, ensure)
+
+
+def bag_of(action, slot, ensure=False):
+    """The channelbag of a slot; None where it has none and `ensure` is off."""
     if not ensure and not (action.layers and action.layers[0].strips):
         return None
     layer = action.layers[0] if action.layers else action.layers.new("Layer")

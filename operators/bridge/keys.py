@@ -242,9 +242,8 @@ def write_keys(obj, action, frames, channels, record=True):
     as before.
     """
     frames, channels = _checked(action, frames, channels)
-    slot = compat.slot_of(action, obj)
-    bag = compat.channelbag(action, obj)
-    by_path = _by_path(bag)
+    slot = compat.slot_of(action, obj, share=False)
+    by_path = _by_path(compat.bag_of(action, slot) if slot is not None else None)
     if not record:
         tasks = [_Task(by_path.get(c.data_path, {}).get(i), c.data_path, i, c.group, frames, c.values[:, i], None)
                  for c in channels for i in range(c.values.shape[1])]
@@ -285,7 +284,8 @@ def _checked(action, frames, channels):
         raise FootholdError(f"Action '{action.name}': the frames to bake are not rising numbers.")
     out, seen = [], set()
     for channel in channels:
-        values = np.ascontiguousarray(channel.values, np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite and is refused
+            values = np.ascontiguousarray(channel.values, np.float32)
         if values.ndim != 2 or len(values) != len(frames):
             raise FootholdError(f"{channel.data_path}: {len(values)} values for {len(frames)} frames.")
         if channel.data_path in seen:
@@ -387,8 +387,8 @@ def _apply(obj, action, tasks, fresh, groups):
         if any(t.curve is not None and len(t.curve.keyframe_points) for t in tasks):
             backup = action.copy()
         slot = compat.slot_of(action, obj, ensure=True)
-        had_bag = compat.channelbag(action, obj) is not None
-        bag = compat.channelbag(action, obj, ensure=True)
+        had_bag = compat.bag_of(action, slot) is not None
+        bag = compat.bag_of(action, slot, ensure=True)
         own_groups = {g.name for g in bag.groups}
         _write_all(bag, tasks, made, touched)
         new_groups = tuple(g.name for g in bag.groups if g.name not in own_groups)
