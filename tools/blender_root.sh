@@ -30,6 +30,7 @@ build() {
     # The mirror is reached as this machine reaches it: its proxies, and whether it lets a frozen mirror's lists pass.
     apt-config dump 2>/dev/null | grep -E '^Acquire::(http|https)::Proxy|^Acquire::Check-(Valid-Until|Date) ' \
         >"$root/etc/apt/apt.conf.d/90host" || true
+    ln -sf /proc/self/mounts "$root/etc/mtab" # Blender warns without it
     # A throw-away system: no syncing of every file, no documentation.
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/foothold"
     printf 'path-exclude=/usr/share/%s/*\n' doc man locale >>"$root/etc/dpkg/dpkg.cfg.d/foothold"
