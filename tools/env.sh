@@ -20,6 +20,12 @@ wanted=$ROOT/tools/requirements/$name.txt
 venv=$CACHE/venv-$name
 mkdir -p "$CACHE"
 
+# Two runs at once do not build the same environment into each other.
+if command -v flock >/dev/null; then
+    exec 9>"$CACHE/$name.lock"
+    flock 9
+fi
+
 case $name in bpy*) need_packages "${BPY_PACKAGES[@]}" || say "going on without them; importing bpy may fail" ;; esac
 
 # Remade when the pins or the interpreter changed; the copy of the pins is written last, so a broken one never counts.

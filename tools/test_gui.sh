@@ -16,7 +16,9 @@ fi
 python=$(tools/env.sh gui) || die "the environment for the window tests could not be made"
 
 # Blender's settings and extensions go to a folder of this run, so nothing of the user's takes part or changes.
-work=$(mktemp -d "${TMPDIR:-/tmp}/foothold-gui.XXXXXX")
+# It lies in /tmp, which is the same folder inside the Debian root.
+export TMPDIR=/tmp
+work=$(mktemp -d /tmp/foothold-gui.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 export BLENDER_USER_RESOURCES=$work/blender PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$BLENDER_USER_RESOURCES" build/gui
