@@ -125,8 +125,10 @@ def sample_curve(curve, frames):
     keys = curve.keyframe_points
     co = np.empty(2 * len(keys), np.float32)
     keys.foreach_get("co", co)
-    at, values = co[0::2].astype(float), co[1::2].astype(float)
+    at, values = co[0::2], co[1::2]
     plain = not any(not m.mute for m in curve.modifiers)
+    if plain and np.array_equal(at, frames):
+        return values  # keys on all frames, as captures have them
     if plain and len(at):
         place = np.minimum(np.searchsorted(at, frames), len(at) - 1)
         if np.array_equal(at[place], frames):
@@ -160,11 +162,9 @@ def read_channels(armature, skeleton, action, frames, held=None):
     Raises FootholdError for keys that are not finite, naming bone and frame.
     """
     held = read_held(armature, skeleton) if held is None else held
-    count, joints = len(frames), len(skeleton.names)
+    count = len(frames)
     index = {name: j for j, name in enumerate(skeleton.names)}
-    location, turn, scale = (clip(count, joints, part.shape[-1]) for part in held)
-    location[:], turn[:], scale[:] = held
-    stored = {}
+    keyed = {"location": {}, "scale": {}, "rotation": {}}
     for curve in compat.fcurves(action, armature):
         match = _POSE_PATH.match(curve.data_path)
         if curve.mute or not match:
@@ -181,20 +181,34 @@ def read_channels(armature, skeleton, action, frames, held=None):
             frame = _bad_key(curve) or frames[np.flatnonzero(~np.isfinite(values))[0]]
             raise FootholdError(f"Action '{action.name}': bone '{name}' has a {channel} that is not a number at frame "
                                 f"{frame:g}: delete that key.")
-        if channel == "location":
-            location[:, j, curve.array_index] = values
-        elif channel == "scale":
-            scale[:, j, curve.array_index] = values
-        else:
-            if j not in stored:
-                stored[j] = rotation.planes(count, _ROTATIONS[channel])
-                stored[j][:] = getattr(bone, channel)
-            stored[j][:, curve.array_index] = values
-    for j, values in stored.items():
+        part = keyed.get(channel, keyed["rotation"])
+        if j not in part:
+            now = np.array(getattr(bone, channel), float) if part is keyed["rotation"] else _held_part(held, channel)[j]
+            part[j] = rotation.planes(count, len(now))
+            part[j][:] = now
+        part[j][:, curve.array_index] = values
+    for j, values in keyed["rotation"].items():
         mode = armature.pose.bones[skeleton.names[j]].rotation_mode
-        turn[:, j] = rotation.continuous(to_quaternions(values, mode))
-    scale[np.abs(scale - 1.0) < _UNIT] = 1.0
-    return Channels(location, turn, scale)
+        keyed["rotation"][j] = rotation.continuous(to_quaternions(values, mode))
+    for j, values in keyed["scale"].items():
+        values[np.abs(values - 1.0) < _UNIT] = 1.0
+    return Channels(*(_clip_of(part, values, count) for part, values in
+                      zip(held, (keyed["location"], keyed["rotation"], keyed["scale"]))))
+
+
+def _held_part(held, channel):
+    """The (J, 3) locations or scales of Channels of one frame."""
+    return (held.location if channel == "location" else held.scale)[0]
+
+
+def _clip_of(held, keyed, count):
+    """(count, J, C) values: the keyed ones of some joints, and the held pose (1, J, C) of the others."""
+    if not keyed:
+        return np.broadcast_to(held, (count,) + held.shape[1:])
+    out = clip(count, *held.shape[1:])
+    for j in range(held.shape[1]):
+        out[:, j] = keyed.get(j, held[0, j])
+    return out
 
 
 def read_world(armature, action, frames):
