@@ -141,10 +141,9 @@ def settle_pose(armature, actions):
     for bone in armature.pose.bones:
         for name, identity in _IDENTITY.items():
             value = tuple(getattr(bone, name))
-            if np.allclose(value, identity, atol=1e-6):
-                continue
             path = bone.path_from_id(name)
-            if path not in keyed and _is_used(bone, name):
+            posed = not np.allclose(value, identity, atol=1e-5)
+            if posed and path not in keyed and _is_used(bone, name):
                 for bag in bags:
                     for i, number in enumerate(value):
                         set_keys(bag.fcurves.new(path, index=i), [1.0], [number])

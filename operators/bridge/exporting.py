@@ -1,5 +1,6 @@
 """Files out: one armature's motion, every frame of a range, through Blender's exporters (BVH is written here)."""
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -34,7 +35,8 @@ def export_file(path, armature, meshes, frame_range, fps):
         raise FootholdError(f"{path}: there is no frame between {first} and {last}; choose another range")
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, os.path.basename(path))
-        with _alone(armature, meshes, suffix) as scene:
+        objects = [armature] if suffix == ".bvh" else [armature, *meshes]
+        with _alone(armature, objects) as scene:
             scene.frame_start, scene.frame_end = first, last
             writers[suffix](path, made, scene, armature, fps)
         try:
@@ -65,31 +67,37 @@ def _check_target(path):
         raise FootholdError(f"{path}: cannot be written (it is read-only); choose another place")
 
 
-class _alone:
-    """A stage with the armature and its meshes alone on it, selected; modes come back at the end."""
+@contextlib.contextmanager
+def _alone(armature, objects):
+    """A stage with only these objects selected on it, in object mode; their mode and visibility come back.
 
-    def __init__(self, armature, meshes, suffix):
-        self.armature = armature
-        self.objects = [armature] if suffix == ".bvh" else [armature, *meshes]
-        self.stage = staging.stage(24)
+    Their parents stand there too, not selected: the exporters need them to tell where the objects are.
+    """
+    parents = {p for obj in objects for p in _ancestors(obj)} - set(objects)
+    hidden = [(obj, obj.hide_viewport) for obj in objects]
+    mode = armature.mode
+    with staging.stage(24) as scene:
+        try:
+            for obj in (*objects, *parents):
+                scene.collection.objects.link(obj)
+            for obj in objects:
+                obj.hide_viewport = False
+                obj.select_set(True)
+            bpy.context.view_layer.objects.active = armature
+            if mode != "OBJECT":
+                bpy.ops.object.mode_set(mode="OBJECT")  # in edit mode a rig stands in its rest
+            yield scene
+        finally:
+            if armature.mode != mode:
+                bpy.ops.object.mode_set(mode=mode)
+            for obj, value in hidden:
+                obj.hide_viewport = value
 
-    def __enter__(self):
-        scene = self.stage.__enter__()
-        layer = scene.view_layers[0]
-        for obj in self.objects:
-            scene.collection.objects.link(obj)
-        layer.update()
-        self.hidden = [(o, o.hide_viewport) for o in self.objects]
-        for obj in self.objects:
-            obj.hide_viewport = False
-            obj.select_set(True, view_layer=layer)
-        layer.objects.active = self.armature
-        return scene
 
-    def __exit__(self, *error):
-        for obj, hidden in self.hidden:
-            obj.hide_viewport = hidden
-        return self.stage.__exit__(*error)
+def _ancestors(obj):
+    while obj.parent is not None:
+        obj = obj.parent
+        yield obj
 
 
 def _write_fbx(path, made, scene, armature, fps):

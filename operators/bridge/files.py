@@ -296,8 +296,15 @@ def _drop_unused(before):
 
 def _link(objects):
     """Bring objects from the stage to the artist's active collection."""
+    collection, layer = bpy.context.collection, bpy.context.view_layer
+    if collection is None or collection.library:
+        collection = bpy.context.scene.collection
     for obj in objects:
-        bpy.context.collection.objects.link(obj)
+        collection.objects.link(obj)
+    layer.update()
+    for obj in objects:
+        if obj.name in layer.objects:
+            obj.select_set(False, view_layer=layer)
 
 
 def _unit_factor(objects):

@@ -45,15 +45,43 @@ def stage(fps):
     if window is None:
         raise FootholdError("Blender has no window open to work in: open a file with one first")
     home, layer = window.scene, window.view_layer
+    pose = _channels(home)
     scene = bpy.data.scenes.new(STAGE)
     scene.render.fps, scene.render.fps_base = fps, 1.0
-    try:
-        window.scene = scene
-        yield scene
-    finally:
-        window.scene = home
-        window.view_layer = layer
-        bpy.data.scenes.remove(scene)
+    # a timer has no window of its own; operators need one
+    with contextlib.nullcontext() if bpy.context.window else bpy.context.temp_override(window=window):
+        try:
+            window.scene = scene
+            yield scene
+        finally:
+            window.scene = home
+            window.view_layer = layer
+            bpy.data.scenes.remove(scene)
+            # a scene that comes back into a window plays its actions anew, over what was posed but not keyed
+            layer.update()
+            now = _channels(home)
+            for key, values in pose.items():
+                if now.get(key, values) != values:
+                    _restore(*key, values)
+
+
+_NAMES = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+def _channels(scene):
+    """(object, bone name or None) -> values of all channels, for the animated objects of a scene and their bones."""
+    owners = {}
+    for obj in scene.objects:
+        if obj.animation_data:
+            owners[obj, None] = obj
+            owners.update({(obj, bone.name): bone for bone in (obj.pose.bones if obj.pose else ())})
+    return {key: [tuple(getattr(owner, name)) for name in _NAMES] for key, owner in owners.items()}
+
+
+def _restore(obj, bone, values):
+    owner = obj if bone is None else obj.pose.bones[bone]
+    for name, value in zip(_NAMES, values):
+        setattr(owner, name, value)
 
 
 @contextlib.contextmanager
