@@ -47,7 +47,8 @@ class BakeReport:
     action: str = ""
     frames: int = 0
     scale: tuple = (1.0, 1.0)
-    disagreement: list = field(default_factory=list)  # (role, degrees), worst first
+    disagreement: list = field(default_factory=list)  # of the two rests, (role, degrees), worst first
+    left_over: list = field(default_factory=list)  # what of it no alignment takes away, likewise
     flips: list = field(default_factory=list)  # of the take, repaired
     awry: list = field(default_factory=list)  # (bone, degrees, reason): evaluates otherwise than keyed
     edits: int = 0  # hand edits kept
@@ -148,8 +149,14 @@ def _other_roles(other, other_skeleton, skeleton, roles):
     return named if len(named) >= 0.9 * len(roles) else role_indices(other, other_skeleton)
 
 
+def compare_rests(take, body):
+    """(disagreement, what of it will show) of two Figures' rests: lists of (role, degrees), worst first."""
+    poses = take.rest.positions[0], take.roles, body.rest.positions[0], body.roles
+    return rest.disagreement(*poses), rest.left_over(*poses)
+
+
 def disagreement_sentence(rows):
-    """What a large disagreement of the rests will look like, in a sentence for the artist."""
+    """What a large left-over disagreement of the rests will look like, in a sentence for the artist."""
     worst = ", ".join(f"{role} {degrees:.0f}" for role, degrees in rows[:4])
     return (f"The two rests disagree: {worst} degrees. The body will hold these limbs wrong by as much through the "
             "whole take. Choose a rest in which both stand alike, such as a T-pose.")
@@ -253,8 +260,7 @@ def bake_steps(scene, settings):
     if reason is not None:
         result, awry = yield from _part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.6, 0.9)
     report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
-    report.disagreement = rest.disagreement(take.figure.rest.positions[0], take.figure.roles,
-                                            body.rest.positions[0], body.roles)
+    report.disagreement, report.left_over = compare_rests(take.figure, body)
     action, report.edits, report.notes = write(settings, take.frames, key_channels(settings.body, body.skeleton, result))
     report.action = action.name
     yield 1.0

@@ -129,6 +129,7 @@ def bake_one(args):
     temporary = []
     take_rest, imported = rest_choice(args.rest, take.armature, args.take)
     temporary.append(imported)
+    told = _told(take_rest, args.rest)
     body_rest, imported = rest_choice(args.body_rest, body, args.body)
     temporary.append(imported)
     if args.fps and abs(args.fps - fps) > 1e-6:
@@ -148,15 +149,16 @@ def bake_one(args):
     baked = body.animation_data.action
     scene.frame_start, scene.frame_end = read.frame_span(baked)
     scene.frame_set(scene.frame_start)
-    report = {"take": str(args.take), "body": str(args.body), "fps": fps, "rest": _told(take_rest, args.rest),
+    report = {"take": str(args.take), "body": str(args.body), "fps": fps, "rest": told,
               "action": done.action, "frames": done.frames,
               "scale": {"horizontal": done.scale[0], "vertical": done.scale[1]},
-              "rest_disagreement_deg": [{"role": r, "degrees": round(d, 3)} for r, d in done.disagreement],
+              "rest_disagreement_deg": _rows(done.disagreement), "rest_left_over_deg": _rows(done.left_over),
               "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
               "notes": done.notes, "seconds": {"bake": round(bake_seconds, 3)}}
-    worst = done.disagreement[0] if done.disagreement else None
-    if worst and worst[1] > rest.LARGE:
-        cli.say(job.disagreement_sentence(done.disagreement))
+    if done.left_over and done.left_over[0][1] > rest.LARGE:
+        cli.say(job.disagreement_sentence(done.left_over))
+    for bone, degrees, reason in done.awry:
+        cli.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
     if args.report or args.json:
         report["metrics"] = measure.measure(scene, take.armature, body)
     if args.sheet:
@@ -173,6 +175,10 @@ def _hold_rest(take, choice):
     if choice.kind != "frame":
         return choice
     return job.RestChoice("action", frame=choice.frame, action=take.action)
+
+
+def _rows(pairs):
+    return [{"role": role, "degrees": round(degrees, 3)} for role, degrees in pairs]
 
 
 def _told(choice, text):

@@ -185,6 +185,15 @@ def disagreement(source, source_roles, target, target_roles):
     return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
+def left_over(source, source_roles, target, target_roles):
+    """How far limbs will be off: the disagreement that `alignment` leaves, (role, degrees) worst first."""
+    turns = alignment(source, source_roles, target, target_roles)
+    want, have = limb_directions(source[None], source_roles), limb_directions(target[None], target_roles)
+    rows = [(role, float(np.degrees(rotation.vector_angle(rotation.rotate(turns[role], have[role][0]), want[role][0]))))
+            for role in have if role in want]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+
 def transplant(own, roles, other_rest, other_pose, other_roles):
     """A pose of another skeleton, worn by this one: a Motion of one frame in which only mapped bones are right.
 
