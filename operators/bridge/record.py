@@ -94,18 +94,20 @@ def shape_words(interpolation, easing, types, left, right, numbers):
     handles relative to their keys, numbers (K, 3) back, amplitude and period. Handles that Blender places by itself
     count by their type only, because it moves them when a neighbour changes.
     """
-    h = np.full(len(interpolation), _SEED)
-    own = interpolation != compat.LINEAR
-    by_hand = np.isin(types, (compat.FREE, compat.ALIGNED))
-    bezier = interpolation == compat.BEZIER
+    count, bezier = len(interpolation), interpolation == compat.BEZIER
     # a curve arrives at a key by the way of the key before it, so the left handle counts behind a Bezier key
     arrives = np.concatenate([[False], bezier[:-1]]) & (types[:, 0] != compat.AUTO_CLAMPED)
+    rows = np.flatnonzero((interpolation != compat.LINEAR) | arrives)
+    bezier, arrives, interpolation, easing = bezier[rows], arrives[rows], interpolation[rows], easing[rows]
+    types, left, right, numbers = types[rows], left[rows], right[rows], numbers[rows]
+    by_hand = np.isin(types, (compat.FREE, compat.ALIGNED))
+    h, out = np.full(len(rows), _SEED), np.zeros(count, np.uint32)
 
     def put(word, where, salt):
         h[where] = _mix(h[where], np.asarray(word)[where].astype(np.uint32), salt)
 
-    put(interpolation, own, 0)
-    put(easing, own & ~bezier & (interpolation != compat.CONSTANT), 1)
+    put(interpolation, interpolation != compat.LINEAR, 0)
+    put(easing, interpolation > compat.BEZIER, 1)
     put(types[:, 1], bezier, 2)
     put(types[:, 0], arrives, 3)
     for axis in range(2):
@@ -113,40 +115,8 @@ def shape_words(interpolation, easing, types, left, right, numbers):
         put(_bits(left[:, axis]), arrives & by_hand[:, 0], 6 + axis)
     for i in range(3):
         put(_bits(numbers[:, i]), interpolation > compat.BEZIER, 8 + i)
-    return np.where(own | arrives, _never_zero(h), np.uint32(0))
-
-
-def state(curves):
-    """The State of one data path, from the Keys of its F-curves."""
-    curves = sorted((k for k in curves if len(k.frames)), key=lambda k: k.index)
-    if not curves:
-        return State(np.empty(0, np.float32), np.empty(0, np.uint32), np.empty(0, np.uint32))
-    first = curves[0].frames
-    rising = bool(np.all(first[1:] > first[:-1]))
-    if rising and all(np.array_equal(k.frames, first) for k in curves[1:]):
-        plain = np.full(len(first), _SEED)
-        for k in curves:
-            _mix(plain, _bits(k.values), k.index)
-        full = plain
-        for k in curves:
-            if k.shape is not None:
-                full = np.where(k.shape != 0, _mix(full.copy(), k.shape, 16 + k.index), full)
-        return State(first, _never_zero(plain), _never_zero(full))
-    frames = np.unique(np.concatenate([k.frames for k in curves]))
-    plain, full, twice = np.full(len(frames), _SEED), None, np.zeros(len(frames), bool)
-    for k in curves:
-        at = np.searchsorted(frames, k.frames)
-        plain[at] = _mix(plain[at], _bits(k.values), k.index)
-        twice |= np.bincount(at, minlength=len(frames)) > 1
-    full = plain.copy()
-    for k in curves:
-        if k.shape is not None:
-            eased = k.shape != 0
-            at = np.searchsorted(frames, k.frames[eased])
-            full[at] = _mix(full[at], k.shape[eased], 16 + k.index)
-    plain[twice] ^= _SEED  # two keys on one frame are never as baked
-    full[twice] ^= _SEED
-    return State(frames, _never_zero(plain), _never_zero(full))
+    out[rows] = _never_zero(h)
+    return out
 
 
 # Edits

@@ -340,13 +340,11 @@ def test_negative_zero_and_handles_of_linear_keys_are_no_edits(body):
 
 def test_blender_moving_automatic_handles_is_no_edit(body):
     action, _ = bake(body)
-    k = point(action, body, HIPS, 2, 10)
-    k.interpolation = "BEZIER"
+    point(action, body, HIPS, 2, 10).interpolation = "BEZIER"
     curve(action, body, HIPS, 2).update()
-    mine = whole_key(k)
+    mine = whole_key(point(action, body, HIPS, 2, 10))
     for seed in (1, 2):
         bake(body, seed=seed)
-        curve(action, body, HIPS, 2)
         assert whole_key(point(action, body, HIPS, 2, 10)) == mine
         curve(action, body, HIPS, 2).update()  # as any edit in the graph editor does
         mine = whole_key(point(action, body, HIPS, 2, 10))
@@ -695,3 +693,95 @@ def test_whole_file_sees_small_changes(body):
         assert whole_file.diff(before, after)
         before = after
     assert whole_file.diff(before, whole_file.snapshot()) == []
+
+
+# Many edits, many bakes
+
+class Hand:
+    """Edits an action at random and remembers, apart from all code under test, what must stay."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.kept = {}  # (path, frame) -> {component: value} that stay
+        self.empty = set()  # (path, frame) that stay empty
+
+    def pick(self, action, body):
+        path = (HIPS, SPINE, LOCATION)[self.random.integers(3)]
+        points = curve(action, body, path, 0).keyframe_points
+        return path, points[int(self.random.integers(len(points)))].co[0]
+
+    def curves(self, action, body, path):
+        return [c for c in compat.fcurves(action, body) if c.data_path == path]
+
+    def hold(self, action, body, path, frame):
+        self.kept[path, frame] = {c.array_index: k.co[1] for c in self.curves(action, body, path)
+                                  for k in c.keyframe_points if k.co[0] == frame}
+        self.empty.discard((path, frame))
+
+    def edit(self, action, body):
+        path, frame = self.pick(action, body)
+        what = self.random.choice(["set", "delete", "add", "move"])
+        to = float(np.float32(frame + self.random.uniform(0.1, 0.4)))
+        for c in self.curves(action, body, path):
+            k = next((k for k in c.keyframe_points if k.co[0] == frame), None)
+            if what == "set" and c.array_index == 1 and k is not None:
+                k.co[1] += 0.01
+            elif what == "delete" and k is not None:
+                c.keyframe_points.remove(k)
+            elif what == "move" and k is not None:
+                k.co[0] = to
+                c.update()
+            elif what == "add":
+                c.keyframe_points.insert(to, c.evaluate(to))
+        if what in ("set", "add"):
+            self.hold(action, body, path, frame if what == "set" else to)
+            return
+        self.kept.pop((path, frame), None)
+        self.empty.add((path, frame))  # a frame between the grid's has no fresh key anyway
+        if what == "move":
+            self.hold(action, body, path, to)
+
+    def expect(self, fresh):
+        """{(path, component): {frame: value}} of a fresh bake with these edits."""
+        out = {at: {f: k[0] for f, k in held.items()} for at, held in fresh.items()}
+        for path, frame in [*self.empty, *self.kept]:
+            for i in range(4):
+                out.get((path, i), {}).pop(frame, None)
+        for (path, frame), values in self.kept.items():
+            for i, value in values.items():
+                out.setdefault((path, i), {})[frame] = value
+        return out
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_edits_over_many_bakes(body, seed):
+    action, _ = bake(body)
+    hand = Hand(seed)
+    for turn in range(8):
+        for _ in range(6):
+            hand.edit(action, body)
+        first, step = hand.random.integers(1, 8), hand.random.integers(1, 3)
+        how = dict(frames=np.arange(float(first), 41.0, float(step)), seed=0.01 * turn)
+        bake(body, **how)
+        found = {at: {f: k[0] for f, k in held.items()} for at, held in everything(action, body).items()}
+        assert found == hand.expect(expected(body, **how))
+    assert keys.count_edits(action) == len(keys.edits(action))
+    keys.forget_edits(action)
+    bake(body)
+    assert everything(action, body) == expected(body)
+
+
+def test_undo_takes_the_record_along(body):
+    bake(body)
+    action = bpy.data.actions["Bake"]
+    bpy.ops.ed.undo_push(message="baked")
+    set_value(action, body)
+    bpy.ops.ed.undo_push(message="edited")
+    bake(body, seed=1)
+    bpy.ops.ed.undo_push(message="baked again")
+    bpy.ops.ed.undo()
+    body, action = bpy.data.objects["Body"], bpy.data.actions["Bake"]
+    assert keys.edits(action) == [keys.Edit(HIPS, 10.0, "set")]
+    assert everything(action, body)[SPINE, 0] == expected(body)[SPINE, 0]
+    bpy.ops.ed.undo()
+    assert keys.edits(bpy.data.actions["Bake"]) == []
