@@ -24,7 +24,7 @@ __all__ = ["EXPORTS", "IMPORTS", "Imported", "export_file", "import_file", "insp
 
 IMPORTS = (".bvh", ".fbx", ".glb", ".gltf", ".vrm", ".blend")
 HINTS_KEY = "foothold_hints"
-# How many frames a key may be off a whole frame to be set onto it: in a file that is on the grid, and in one that is not
+# Frames that a key may be off a whole frame and still be set onto it: in a file on the grid, and in one that is not
 _WHOLE, _STRICT = 0.06, 0.004
 
 

@@ -67,7 +67,7 @@ def write_bvh(path, frames=7, frame_time="0.0083333", scale=1.0, order="ZXY", z_
         turns = " ".join(a + "rotation" for a in order)
         lines = [f"{pad}{'ROOT' if parent < 0 else 'JOINT'} {names[j]}", pad + "{",
                  pad + "  OFFSET " + " ".join(f"{v * scale:.6f}" for v in axes(offset)),
-                 pad + (f"  CHANNELS 6 Xposition Yposition Zposition {turns}" if parent < 0 else f"  CHANNELS 3 {turns}")]
+                 pad + ("  CHANNELS 3 " if parent >= 0 else "  CHANNELS 6 Xposition Yposition Zposition ") + turns]
         for child in children:
             lines += block(child, indent + 1)
         if not children:
@@ -254,8 +254,9 @@ def test_scene_stays_in_edit_mode(tmp_path):
 BROKEN = {
     "empty.bvh": b"", "empty.glb": b"", "empty.fbx": b"", "empty.blend": b"", "text.bvh": b"hello\n",
     "text.fbx": b"hello\n", "text.glb": b"hello\n", "text.gltf": b"{}", "text.vrm": b"\x00" * 40,
-    "text.blend": b"BLENDER-v999 nothing", "short.fbx": fbx.MAGIC + b"\x1a\x00" + struct.pack("<I", 7400) + b"\x99" * 50,
-    "head.bvh": b"HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n", "image.png": b"\x89PNG"}
+    "text.blend": b"BLENDER-v999 nothing", "head.bvh": b"HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n",
+    "image.png": b"\x89PNG",
+    "short.fbx": fbx.MAGIC + b"\x1a\x00" + struct.pack("<I", 7400) + b"\x99" * 50}
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
@@ -289,8 +290,9 @@ def test_nan_in_a_bvh_names_joint_and_frame(tmp_path):
 
 
 @pytest.mark.parametrize("old, new, told", [
-    ("Frames: 7", "Frames: 0", "no frame"), ("Frames: 7", "Frames: 9", "cut off"), ("Frames: 7", "Frames: many", "many"),
-    ("Frame Time: 0.0083333", "Frame Time: 0", "frame time"), ("Frame Time: 0.0083333", "Frame Time: 500", "frame time"),
+    ("Frames: 7", "Frames: 0", "no frame"), ("Frames: 7", "Frames: 9", "cut off"),
+    ("Frames: 7", "Frames: many", "many"), ("Frame Time: 0.0083333", "Frame Time: 0", "frame time"),
+    ("Frame Time: 0.0083333", "Frame Time: 500", "frame time"),
     ("CHANNELS 3 Zrotation Xrotation Yrotation", "CHANNELS 3 Zrotation Xrotation", "Spine"),
     ("OFFSET 0.000000 20.000000 0.000000", "OFFSET 0.000000 nan 0.000000", "Spine"),
     ("OFFSET 0.000000 20.000000 0.000000", "OFFSET 0.000000 20,0 0.000000", "Spine"), ("MOTION", "", "MOTION")])
@@ -431,8 +433,6 @@ def test_gltf_clips_frame_for_frame(tmp_path, fps):
     pose = armature.pose.bones[spine.name]
     for frame in (1, 45, 90):
         bpy.context.scene.frame_set(frame)
-        assert np.degrees(pose.matrix_basis.to_quaternion().angle) % 360 == pytest.approx(
-            min((frame - 1) * 10.0 % 360, 360 - (frame - 1) * 10.0 % 360), abs=1e-2) or True
         turn = np.array(pose.matrix_basis.to_3x3())
         assert np.trace(turn) == pytest.approx(1 + 2 * np.cos(np.radians((frame - 1) * 10.0)), abs=1e-4)
 
@@ -657,7 +657,8 @@ def test_pole_take_equals_its_truth(data, seed):
 @pytest.mark.parametrize("name, fps, frames, clips_in", [
     ("takes/cmu_fbx_isaacgym/07_01_cmu.fbx", 120.0, 317, 1), ("takes/cmu_fbx_isaacgym/55_01_cmu.fbx", 120.0, 1807, 1),
     ("characters/rocketbox/Male_Adult_01.fbx", 30.0, 2, 1), ("characters/cesium_man/CesiumMan.glb", 24.0, 49, 1),
-    ("takes/kaykit_anims/Med_Simulation.glb", 30.0, 121, 14), ("takes/animated_drawings/jumping.bvh", 120e3 / 1001, 654, 1),
+    ("takes/kaykit_anims/Med_Simulation.glb", 30.0, 121, 14),
+    ("takes/animated_drawings/jumping.bvh", 120000 / 1001, 654, 1),
     ("takes/animated_drawings/jesse_dance.bvh", 100.0, 1007, 1), ("takes/cmu_cgspeed_bvh/01_03.bvh", 120.0, 4511, 1)])
 def test_recorded_rates_and_frames(data, name, fps, frames, clips_in):
     imported = files.import_file(data / name)
@@ -670,7 +671,7 @@ def test_recorded_rates_and_frames(data, name, fps, frames, clips_in):
 @pytest.mark.parametrize("name", ["characters/rocketbox/Male_Adult_01.fbx", "characters/rocketbox/Male_Child_01.fbx",
                                   "takes/cmu_fbx_isaacgym/49_08_cmu.fbx"])
 def test_fbx_equals_the_files_own_transforms(data, name):
-    """Against the FBX node tree evaluated here: nothing counted twice, no hundredfold, at first, middle and last key."""
+    """Against the FBX node tree evaluated here: nothing counted twice, no hundredfold."""
     tree = fbx.parse((data / name).read_bytes())
     head = fbx.header(data / name)
     imported = files.import_file(data / name)
