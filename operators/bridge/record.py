@@ -119,6 +119,39 @@ def shape_words(interpolation, easing, types, left, right, numbers):
     return out
 
 
+def state(curves):
+    """The State of one data path, from the Keys of its F-curves."""
+    curves = sorted((k for k in curves if len(k.frames)), key=lambda k: k.index)
+    if not curves:
+        return State(np.empty(0, np.float32), np.empty(0, np.uint32), np.empty(0, np.uint32))
+    first = curves[0].frames
+    rising = bool(np.all(first[1:] > first[:-1]))
+    if rising and all(np.array_equal(k.frames, first) for k in curves[1:]):
+        plain = np.full(len(first), _SEED)
+        for k in curves:
+            _mix(plain, _bits(k.values), k.index)
+        full = plain
+        for k in curves:
+            if k.shape is not None:
+                full = np.where(k.shape != 0, _mix(full.copy(), k.shape, 16 + k.index), full)
+        return State(first, _never_zero(plain), _never_zero(full))
+    frames = np.unique(np.concatenate([k.frames for k in curves]))
+    plain, full, twice = np.full(len(frames), _SEED), None, np.zeros(len(frames), bool)
+    for k in curves:
+        at = np.searchsorted(frames, k.frames)
+        plain[at] = _mix(plain[at], _bits(k.values), k.index)
+        twice |= np.bincount(at, minlength=len(frames)) > 1
+    full = plain.copy()
+    for k in curves:
+        if k.shape is not None:
+            eased = k.shape != 0
+            at = np.searchsorted(frames, k.frames[eased])
+            full[at] = _mix(full[at], k.shape[eased], 16 + k.index)
+    plain[twice] ^= _SEED  # two keys on one frame are never as baked
+    full[twice] ^= _SEED
+    return State(frames, _never_zero(plain), _never_zero(full))
+
+
 # Edits
 
 def no_edits():
