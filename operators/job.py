@@ -120,6 +120,11 @@ def role_indices(armature, skeleton):
     for role, bone in roles.items():
         if bone not in index:
             raise FootholdError(f"Role '{role}' names the bone '{bone}', which '{armature.name}' does not have.")
+    holders = {}
+    for role, bone in roles.items():
+        if holders.setdefault(bone, role) != role:
+            raise FootholdError(f"'{armature.name}': bone '{bone}' has two roles, '{holders[bone]}' and '{role}': clear "
+                                "one of them in the Roles table.")
     if "hips" not in roles:
         raise FootholdError(f"'{armature.name}' has no bone in the role 'hips': map it in the Roles table.")
     return {role: index[bone] for role, bone in roles.items()}

@@ -12,6 +12,7 @@ from . import compat
 
 _POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
 _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
+_BEYOND = 1e30  # Blender turns an infinite key into its largest number when one is set by hand
 _UNIT = 1e-5  # scale keys this near to one are one: exporters write 0.9999999
 
 
@@ -143,7 +144,7 @@ def sample_curve(curve, frames):
 
 def _bad_key(curve):
     """Frame of the first key whose value is not a number, or None."""
-    return next((key.co.x for key in curve.keyframe_points if not np.isfinite(key.co.y)), None)
+    return next((key.co.x for key in curve.keyframe_points if not abs(key.co.y) < _BEYOND), None)
 
 
 def frame_span(action):
@@ -177,8 +178,9 @@ def read_channels(armature, skeleton, action, frames, held=None):
         if channel not in ("location", "scale") and channel != rotation_path(bone):
             continue
         values = sample_curve(curve, frames)
-        if not np.isfinite(values).all():
-            frame = _bad_key(curve) or frames[np.flatnonzero(~np.isfinite(values))[0]]
+        sound = np.abs(values) < _BEYOND
+        if not sound.all():
+            frame = _bad_key(curve) or frames[np.argmin(sound)]
             raise FootholdError(f"Action '{action.name}': bone '{name}' has a {channel} that is not a number at frame "
                                 f"{frame:g}: delete that key.")
         part = keyed.get(channel, keyed["rotation"])
