@@ -16,7 +16,7 @@ _SKIPPED = {"rna_type", "original", "session_uid", "users", "is_evaluated", "is_
             "preview", "is_runtime_data", "bl_idname", "id_data", "depsgraph", "active_keyframe_index", "co_ui",
             "loop_triangles", "loop_triangle_polygons", "is_editable", "is_missing",
             "name_full", "id_type", "vertex_normals", "polygon_normals", "corner_normals",
-            "keying_sets_all",
+            "keying_sets_all", "storage_type",
             # reading these makes Blender look for devices, or warn of enums without a meaning
             "cycles", "use_nodes", "colorspace_settings", "linear_colorspace_settings", "shading"}
 _BULK = {
