@@ -9,7 +9,8 @@ import numpy as np
 from ..solvers import flips, rest, rotation, transfer
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import Motion, backward, forward, identity_channels, rest_motion
-from .bridge import compat, keys, read, roles as role_store
+from .bridge import compat, keys, read
+from .bridge import roles as role_store
 
 AWRY = np.radians(0.1)  # a bone that evaluates this far from its keys is reported
 
@@ -123,8 +124,8 @@ def role_indices(armature, skeleton):
     holders = {}
     for role, bone in roles.items():
         if holders.setdefault(bone, role) != role:
-            raise FootholdError(f"'{armature.name}': bone '{bone}' has two roles, '{holders[bone]}' and '{role}': clear "
-                                "one of them in the Roles table.")
+            raise FootholdError(f"'{armature.name}': bone '{bone}' has two roles, '{holders[bone]}' and '{role}': "
+                                "clear one of them in the Roles table.")
     if "hips" not in roles:
         raise FootholdError(f"'{armature.name}' has no bone in the role 'hips': map it in the Roles table.")
     return {role: index[bone] for role, bone in roles.items()}
@@ -266,7 +267,8 @@ def bake_steps(scene, settings):
         result, awry = yield from _part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.6, 0.9)
     report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
     report.disagreement, report.left_over = compare_rests(take.figure, body)
-    action, report.edits, report.notes = write(settings, take.frames, key_channels(settings.body, body.skeleton, result))
+    channels = key_channels(settings.body, body.skeleton, result)
+    action, report.edits, report.notes = write(settings, take.frames, channels)
     report.action = action.name
     yield 1.0
     return report

@@ -41,7 +41,7 @@ def _trunk(roles):
 
 
 def parent(role, roles):
-    """The nearest mapped role that `role` hangs from in the body, None for the hips (and for what hangs from nothing)."""
+    """The nearest mapped role that `role` hangs from in the body; None for what hangs from nothing, as the hips."""
     trunk, necks = _trunk(roles), neck(roles)
     chain = trunk + necks + (["head"] if "head" in roles else [])
     if role in ("hips", "root"):

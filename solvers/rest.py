@@ -207,7 +207,8 @@ def transplant(own, roles, other_rest, other_pose, other_roles):
     mine, theirs = [roles[r] for r in shared], [other_roles[r] for r in shared]
     same_axes = np.degrees(rotation.angle(own.rotations[0, mine], other_rest.rotations[0, theirs]))
     mine_limbs, rest_limbs = limb_directions(own.positions, roles), limb_directions(other_rest.positions, other_roles)
-    apart = [np.degrees(rotation.vector_angle(mine_limbs[r][0], rest_limbs[r][0])) for r in mine_limbs if r in rest_limbs]
+    apart = [np.degrees(rotation.vector_angle(limb[0], rest_limbs[r][0])) for r, limb in mine_limbs.items()
+             if r in rest_limbs]
     positions[0, mine] = other_pose.positions[0, theirs]
     if max(apart, default=0.0) < 5.0 or same_axes.max(initial=0.0) < 1.0:
         turn = rotation.mul(rotation.conj(other_rest.rotations[0, theirs]), own.rotations[0, mine])

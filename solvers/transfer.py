@@ -344,7 +344,7 @@ def _local(body, held, by_bone, places, hips, carrier, given):
 
 
 def _reach(skeleton, joints, held, turn, carrier, hips):
-    """Lever (F, 3) from the carrier's head to the hips', over the unkeyed bones between; `turn` (F, 4) the carrier's."""
+    """Lever (F, 3) from the carrier's head to the hips', over the bones between; `turn` (F, 4) is the carrier's."""
     chain = [hips]
     while skeleton.parents[chain[0]] != carrier:
         chain.insert(0, skeleton.parents[chain[0]])

@@ -18,6 +18,7 @@ batch.load_foothold()
 
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
+
 from foothold.operators import job  # noqa: E402
 from foothold.operators.bridge import compat, keys, read, roles  # noqa: E402
 from foothold.solvers import rotation  # noqa: E402

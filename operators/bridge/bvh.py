@@ -129,7 +129,7 @@ def _split(path, text):
 
 def _hierarchy(path, text):
     names, parents, offsets, channels, open_joints, current = [], [], [], [], [], -1
-    for number, line in enumerate(text.replace("{", "\n{\n").replace("}", "\n}\n").splitlines(), 1):
+    for line in text.replace("{", "\n{\n").replace("}", "\n}\n").splitlines():
         words = line.split()
         if not words:
             continue

@@ -129,7 +129,7 @@ def _write_skeleton(take, path):
 
     Joints get plain names of their own (names may be long, double or in any script), and whole sets of channels.
     """
-    lines, joints, depth, open_joints = ["HIERARCHY"], {}, 0, []
+    lines, joints, open_joints = ["HIERARCHY"], {}, []
     numbers = 0
     for j, name in enumerate(take.names):
         while open_joints and open_joints[-1] != take.parents[j]:

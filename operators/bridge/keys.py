@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 
 from ...solvers.errors import FootholdError
-from . import compat, record as memory
+from . import compat
+from . import record as memory
 
 KEY = "foothold_baked"  # custom property of the Action: {slot handle: bytes}
 _TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
@@ -166,7 +167,8 @@ def _edit_tables(action):
             continue
         by_path = _by_path(bag)
         held, _notes = _follow_renames(held, by_path, None)
-        states = {p: memory.state(_read(by_path.get(p, {})).values()) for p in dict.fromkeys((*held.paths, *held.edits))}
+        paths = dict.fromkeys((*held.paths, *held.edits))
+        states = {p: memory.state(_read(by_path.get(p, {})).values()) for p in paths}
         yield bag.slot, held, states, {p: memory.hers(held, p, now) for p, now in states.items()}
 
 
@@ -304,8 +306,8 @@ def _held(obj, action, slot, by_path):
     if held is not None:
         return _follow_renames(held, by_path, obj if obj.type == "ARMATURE" else None)
     if problem is not None:
-        return memory.empty(), [f"The record of what was baked into '{action.name}' cannot be used ({problem}): all keys "
-                                "in it count as yours and stay. Forget the edits to have them replaced."]
+        return memory.empty(), [f"The record of what was baked into '{action.name}' cannot be used ({problem}): all "
+                                "keys in it count as yours and stay. Forget the edits to have them replaced."]
     if any(len(c.keyframe_points) for curves in by_path.values() for c in curves.values()):
         return memory.empty(), [f"'{action.name}' has keys that no bake is known to have written: they count as yours "
                                 "and stay."]
@@ -370,8 +372,8 @@ def _note_deleted(action, fresh):
     if not lost:
         return ()
     more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-    return (f"All keys of {lost[0]}{more} in '{action.name}' were deleted by hand and stay deleted. Forget the edits to "
-            "have them baked again.",)
+    return (f"All keys of {lost[0]}{more} in '{action.name}' were deleted by hand and stay deleted. Forget the edits "
+            "to have them baked again.",)
 
 
 # Applying, with a way back
@@ -481,7 +483,7 @@ def _set(points, field, values, hers, kept):
 
 
 def _tidy(bag, tasks, groups):
-    """Remove the F-curves that ended up without keys, unless they have modifiers, and groups of bakes that are empty."""
+    """Remove F-curves that ended up without keys, unless they have modifiers, and groups of bakes that are empty."""
     for task in tasks:
         if not len(task.curve.keyframe_points) and not len(task.curve.modifiers):
             bag.fcurves.remove(task.curve)

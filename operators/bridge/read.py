@@ -192,7 +192,7 @@ def read_channels(armature, skeleton, action, frames, held=None):
     for j, values in keyed["rotation"].items():
         mode = armature.pose.bones[skeleton.names[j]].rotation_mode
         keyed["rotation"][j] = rotation.continuous(to_quaternions(values, mode))
-    for j, values in keyed["scale"].items():
+    for values in keyed["scale"].values():
         values[np.abs(values - 1.0) < _UNIT] = 1.0
     return Channels(*(_clip_of(part, values, count) for part, values in
                       zip(held, (keyed["location"], keyed["rotation"], keyed["scale"]))))

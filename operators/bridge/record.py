@@ -301,8 +301,8 @@ def renamed(record, states, gone=lambda part: True):
     """Bones that have another name than in the record, as {old part of the path: new part}.
 
     Blender renames the data paths with the bone. Taken for renamed is a recorded bone of which no F-curve is left and
-    which `gone` confirms, if at least half of its keys lie as baked on a bone that the record does not know. `states` is
-    {data path: State} of all that the action holds.
+    which `gone` confirms, if at least half of its keys lie as baked on a bone that the record does not know. `states`
+    is {data path: State} of all bones that the record does not know.
     """
     rows = {path: i for i, path in enumerate(record.paths)}
     known, present = {}, {}

@@ -5,10 +5,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from foothold.operators.bridge import compat, keys, record as memory  # noqa: E402
-from foothold.solvers.errors import FootholdError  # noqa: E402
-
 import whole_file  # noqa: E402
+
+from foothold.operators.bridge import compat, keys  # noqa: E402
+from foothold.operators.bridge import record as memory
+from foothold.solvers.errors import FootholdError  # noqa: E402
 
 FRAMES = np.arange(1.0, 41.0)
 QUATERNION = 'pose.bones["{}"].rotation_quaternion'
@@ -540,7 +541,8 @@ def test_failure_leaves_the_action_as_it_was(body, monkeypatch, where, call):
     action, _ = bake(body)
     ease(action, body)
     add(action, body)
-    compat.new_fcurve(compat.channelbag(action, body), 'pose.bones["Head"].scale', 0, "Hers").keyframe_points.insert(1, 2)
+    own = compat.new_fcurve(compat.channelbag(action, body), 'pose.bones["Head"].scale', 0, "Hers")
+    own.keyframe_points.insert(1, 2)
     bpy.context.view_layer.update()
     before = whole_file.snapshot()
     original, calls = getattr(keys, where), []

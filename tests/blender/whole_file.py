@@ -1,7 +1,7 @@
 """A picture of everything in the open file, to show that nothing but the promised has changed.
 
-`snapshot()` gives a flat dictionary {readable path: value}; `diff(before, after)` says what is different. Arrays of keys,
-vertices and the like come in as one digest each.
+`snapshot()` gives a flat dictionary {readable path: value}; `diff(before, after)` says what is different. Arrays of
+keys, vertices and the like come in as one digest each.
 """
 
 import hashlib
@@ -10,7 +10,8 @@ import bpy
 import numpy as np
 
 # lists of IDs that belong to the program's windows and not to the work
-_SKIPPED_LISTS = {"window_managers", "screens", "workspaces", "libraries", "all_ids", "brushes", "palettes", "paint_curves"}
+_SKIPPED_LISTS = {"window_managers", "screens", "workspaces", "libraries", "all_ids", "brushes", "palettes",
+                  "paint_curves"}
 # what Blender counts or works out by itself
 _SKIPPED = {"rna_type", "original", "session_uid", "users", "is_evaluated", "is_updated", "is_updated_data", "tag",
             "preview", "is_runtime_data", "bl_idname", "id_data", "depsgraph", "active_keyframe_index", "co_ui",
@@ -172,7 +173,7 @@ def _walk_collection(out, path, value, seen, owner):
         at = f"{path}[{name!r}]"
         if isinstance(item, bpy.types.ID) and not item.is_embedded_data:
             out[at] = True
-        elif isinstance(item, bpy.types.Bone) and not path.endswith("].bones") or isinstance(item, bpy.types.MeshVertex):
+        elif isinstance(item, bpy.types.Bone) and not path.endswith("].bones"):
             out[at] = True
         elif (item.as_pointer(), item.bl_rna.identifier) not in seen:
             seen.add((item.as_pointer(), item.bl_rna.identifier))

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from foothold.solvers import report, rotation
 from foothold.solvers.errors import FootholdError
 from foothold.solvers.skeleton import Motion
