@@ -382,7 +382,7 @@ def _apply(obj, action, tasks, fresh, groups):
     """Carry out the tasks and store the record, or leave the action as it was."""
     before = {"slots": {s.handle for s in action.slots}, "layers": len(action.layers),
               "strips": len(action.layers[0].strips) if action.layers else 0}
-    backup = None
+    backup, kept_record = None, _copy_record(action)
     made, touched, own_groups = [], [], set()
     bag = slot = None
     try:
@@ -401,10 +401,11 @@ def _apply(obj, action, tasks, fresh, groups):
         action.update_tag()
     except BaseException:
         if bag is not None:
-            _undo(action, bag, slot, made, touched, backup, own_groups)
+            _undo(bag, slot, made, touched, backup, own_groups)
             if not had_bag:
                 action.layers[0].strips[0].channelbags.remove(bag)
         _remove_new(action, before)
+        _put_record(action, kept_record)
         raise
     finally:
         if backup is not None:
@@ -493,7 +494,7 @@ def _tidy(bag, tasks, groups):
             bag.groups.remove(group)
 
 
-def _undo(action, bag, slot, made, touched, backup, own_groups):
+def _undo(bag, slot, made, touched, backup, own_groups):
     """Bring a channelbag back to what it was before `_write_all`, `backup` being a copy of the action."""
     for curve in made:
         bag.fcurves.remove(curve)
@@ -512,15 +513,18 @@ def _undo(action, bag, slot, made, touched, backup, own_groups):
         curve.keyframe_points.add(len(kept["co"]))
         for field, values in kept.items():
             curve.keyframe_points.foreach_set(field, values.ravel())
-    _restore_record(action, backup)
 
 
-def _restore_record(action, backup):
+def _copy_record(action):
+    held = action.get(KEY)
+    return {name: held[name] for name in held.keys()} if hasattr(held, "keys") else held
+
+
+def _put_record(action, held):
     if KEY in action:
         del action[KEY]
-    if KEY in backup:
-        held = backup[KEY]
-        action[KEY] = {name: held[name] for name in held.keys()} if hasattr(held, "keys") else held
+    if held is not None:
+        action[KEY] = held
 
 
 def _remove_new(action, before):

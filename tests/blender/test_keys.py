@@ -561,10 +561,11 @@ def test_failure_leaves_the_action_as_it_was(body, monkeypatch, where, call):
     assert bake(body, seed=1)[1].edits == 2
 
 
-def test_failure_of_a_first_bake_leaves_the_action_empty(body, monkeypatch):
+@pytest.mark.parametrize("where", ["_write_plain", "_store", "_tidy"])
+def test_failure_of_a_first_bake_leaves_the_action_empty(body, monkeypatch, where):
     action = bpy.data.actions.new("Bake")
     before = whole_file.snapshot()
-    monkeypatch.setattr(keys, "_store", lambda *_: 1 / 0)
+    monkeypatch.setattr(keys, where, lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         keys.write_keys(body, action, FRAMES, channels())
     assert whole_file.diff(before, whole_file.snapshot()) == []
