@@ -330,7 +330,8 @@ def _why(armature, name):
     if live:
         return f"constraint '{live[0]}'"
     prefix = f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
-    if any(d.data_path.startswith(prefix) for d in armature.animation_data.drivers):
+    data = armature.animation_data
+    if data is not None and any(d.data_path.startswith(prefix) for d in data.drivers):
         return "driver"
     return "moved by the rig above or beside it"
 

@@ -1,0 +1,182 @@
+"""The command line, on files that the test makes: what it writes, what it says, and its exit codes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+import rigs  # noqa: E402
+
+from foothold.operators import cli, job  # noqa: E402
+from foothold.operators.bridge import compat, files, roles  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with take.bvh (60 frames at 60 fps), tpose.bvh beside it, body.blend and broken files."""
+    out = tmp_path_factory.mktemp("cli")
+    scene = rigs.new_file()
+    take = rigs.humanoid("Performer")
+    rigs.dance(take)
+    files.export_file(str(out / "take.bvh"), take, [], (1, 60), 60.0)
+    still = rigs.dance(take, frames=2, amount=0.0, name="Still")
+    for curve in compat.fcurves(still, take):
+        if curve.data_path.endswith("location"):
+            for key in curve.keyframe_points:
+                key.co.y = 0.0
+    files.export_file(str(out / "tpose.bvh"), take, [], (1, 2), 60.0)
+    rigs.new_file()
+    rigs.humanoid("Hero", arm=0.8, leg=0.9, seed=3, mesh=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(out / "body.blend"), copy=True)
+    (out / "broken.bvh").write_text("HIERARCHY\nROOT Hips\n{\n")
+    (out / "map.json").write_text(json.dumps({"hips": "no such bone"}))
+    assert scene is not None
+    return out
+
+
+def run(*words):
+    return cli.main([str(w) for w in words])
+
+
+def bake_words(folder, out, *more):
+    return ("bake", "--take", folder / "take.bvh", "--rest", folder / "tpose.bvh", "--body", folder / "body.blend",
+            "--out", out, *more)
+
+
+def test_bake_writes_a_scene_with_take_body_and_roles(folder, tmp_path):
+    out, report = tmp_path / "out.blend", tmp_path / "report.json"
+    assert run(*bake_words(folder, out, "--report", report)) == cli.GOOD
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    scene = bpy.context.scene
+    assert scene.render.fps / scene.render.fps_base == pytest.approx(60.0, abs=1e-3)
+    assert (scene.frame_start, scene.frame_end) == (1, 60)
+    for name in ("Take", "Body"):
+        table = json.loads(bpy.data.objects[name]["foothold_roles"])
+        assert set(table.values()) <= {b.name for b in bpy.data.objects[name].data.bones} and "hips" in table
+    assert {o.name for o in bpy.data.objects if o.type == "ARMATURE"} == {"Take", "Body"}
+    told = json.loads(report.read_text())
+    assert told["frames"] == 60 and told["metrics"]["faults"] == []
+
+
+def test_panel_and_command_line_give_the_same_bits(folder, tmp_path):
+    out = tmp_path / "out.blend"
+    assert run(*bake_words(folder, out)) == cli.GOOD
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    body = bpy.data.objects["Body"]
+    by_command = keys_of(body, body.animation_data.action)
+    scene = rigs.new_file()
+    take = files.import_file(str(folder / "take.bvh")).armatures[0]
+    body = files.import_file(str(folder / "body.blend")).armatures[0]
+    t_pose = files.import_file(str(folder / "tpose.bvh")).armatures[0]
+    for armature in (take, body):
+        roles.store(armature, roles.detect(armature).roles)
+    job.run(job.bake_steps(scene, job.BakeSettings(take, body, job.RestChoice("armature", armature=t_pose))))
+    assert keys_of(body, body.animation_data.action) == by_command
+
+
+def keys_of(owner, action):
+    out = {}
+    for curve in compat.fcurves(action, owner):
+        co = np.empty(2 * len(curve.keyframe_points), np.float32)
+        curve.keyframe_points.foreach_get("co", co)
+        out[curve.data_path, curve.array_index] = co.tobytes()
+    return out
+
+
+@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
+def test_other_formats_hold_every_frame(folder, tmp_path, kind):
+    out = tmp_path / f"out.{kind}"
+    assert run(*bake_words(folder, out)) == cli.GOOD
+    rigs.new_file()
+    imported = files.import_file(str(out))
+    assert imported.frames == 60 and imported.fps == pytest.approx(60.0, abs=0.01)
+
+
+def test_range_rate_and_travel(folder, tmp_path):
+    out = tmp_path / "out.blend"
+    assert run(*bake_words(folder, out, "--fps", 30, "--range", "5:20", "--in-place", "--action", "Mine")) == cli.GOOD
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    action = bpy.data.objects["Body"].animation_data.action
+    assert action.name == "Mine" and tuple(action.frame_range) == (5.0, 20.0)
+    scene = bpy.context.scene
+    assert scene.render.fps / scene.render.fps_base == pytest.approx(30.0)
+
+
+def test_inspect_tells_what_is_in_a_file(folder, capfd):
+    assert run("inspect", folder / "take.bvh", "--json") == cli.GOOD
+    told = json.loads(capfd.readouterr().out)
+    assert told["kind"] == "bvh" and told["frames"] == 60 and told["fps"] == pytest.approx(60.0, abs=0.01)
+    assert told["roles"]["forearm.L"] == "forearm.L" and told["travel"]["carrier"] == "hips"
+    assert run("inspect", folder / "tpose.bvh", "--json") == cli.GOOD
+    assert json.loads(capfd.readouterr().out)["t_pose_frames"]
+
+
+def test_measure_and_render(folder, tmp_path, capfd):
+    out = tmp_path / "out.blend"
+    assert run(*bake_words(folder, out)) == cli.GOOD
+    capfd.readouterr()
+    assert run("measure", out, "--json") == cli.GOOD
+    assert json.loads(capfd.readouterr().out)["metrics"]
+    assert run("render", out, "--out", tmp_path / "sheet.png") == cli.GOOD
+    assert (tmp_path / "sheet.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_batch_goes_on_after_a_failure(folder, tmp_path, capfd):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({"takes": [{"file": str(folder / "take.bvh"), "rest": str(folder / "tpose.bvh")},
+                                            str(folder / "broken.bvh")],
+                                  "bodies": [str(folder / "body.blend")], "out": "out"}))
+    assert run("batch", recipe, "--json") == cli.BAD_INPUT
+    told = capfd.readouterr()
+    assert json.loads(told.out)["baked"] == 1 and json.loads(told.out)["failed"] == 1
+    assert "1 baked, 1 failed" in told.err and "broken.bvh" in told.err
+    assert (tmp_path / "out" / "take__body.blend").is_file() and (tmp_path / "out" / "take__body.json").is_file()
+
+
+WRONG_USE = [[], ["bake"], ["dance"], ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--fps", "0"],
+             ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--range", "x:y"],
+             ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--stages", "magic"]]
+
+
+@pytest.mark.parametrize("words", WRONG_USE)
+def test_wrong_use_is_two(words):
+    assert run(*words) == cli.WRONG_USE
+
+
+BAD_INPUT = {
+    "missing take": (["--take", "nowhere.bvh"], "nowhere.bvh"),
+    "broken take": (["--take", "{folder}/broken.bvh"], "broken.bvh"),
+    "missing body": (["--body", "nobody.blend"], "nobody.blend"),
+    "no such action": (["--take-action", "Salsa"], "Salsa"),
+    "rest outside": (["--rest", "take:900"], "900"),
+    "missing rest": (["--rest", "nowhere.bvh"], "nowhere.bvh"),
+    "wrong map": (["--map", "{folder}/map.json"], "no such bone"),
+    "range outside": (["--range", "1:900"], "900"),
+    "unknown kind": (["--out", "{out}/out.obj"], ".obj"),
+    "no folder": (["--out", "{out}/none/out.blend"], "none"),
+    "no folder for the report": (["--report", "{out}/none/out.json"], "none"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_three_and_named_and_writes_nothing(folder, tmp_path, capfd, case):
+    more, word = BAD_INPUT[case]
+    words = bake_words(folder, tmp_path / "out.blend", *(w.format(folder=folder, out=tmp_path) for w in more))
+    assert run(*words) == cli.BAD_INPUT
+    told = capfd.readouterr()
+    assert word in told.err and "Traceback" not in told.err and not told.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_script_runs_by_itself(folder, checkout, tmp_path):
+    script = [sys.executable, str(checkout / "operators" / "batch.py")]
+    done = subprocess.run([*script, *map(str, bake_words(folder, tmp_path / "o.blend", "--json"))], text=True,
+                          capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["frames"] == 60
+    done = subprocess.run([*script, "inspect", "nowhere.fbx"], text=True, capture_output=True, timeout=300)
+    assert done.returncode == 3 and "nowhere.fbx" in done.stderr and not done.stdout
