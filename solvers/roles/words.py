@@ -1,0 +1,43 @@
+"""Bone names taken apart: words without case and separators, namespaces and copies' numbers put aside."""
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]")
+_COPY = re.compile(r"\.\d{3}$")
+_NAMESPACE = re.compile(r"^.*[:|]")
+
+
+def words(name):
+    """The words of a bone's name in order: 'mixamorig:LeftForeArm' -> mixamorig, left, fore, arm.
+
+    Full-width letters and digits count as plain ones; scripts without case come letter by letter.
+    """
+    return [word.casefold() for word in _WORD.findall(unicodedata.normalize("NFKC", name))]
+
+
+def key(name):
+    """The name as one word, for comparing whole names."""
+    return "".join(words(name))
+
+
+def without_namespace(name):
+    """'rig|mixamorig:Hips' -> 'Hips'."""
+    return _NAMESPACE.sub("", name)
+
+
+def without_copy_number(name):
+    """'Hips.001' -> 'Hips'."""
+    return _COPY.sub("", name)
+
+
+def spellings(name):
+    """[(prefix, rest)] of all ways to cut a name between its words, as keys; the whole name first.
+
+    A name with Blender's number for copies comes whole and, after that, without it.
+    """
+    out = []
+    for text in dict.fromkeys((name, without_copy_number(name))):
+        parts = words(text)
+        out += [("".join(parts[:i]), "".join(parts[i:])) for i in range(len(parts))]
+    return out
