@@ -24,20 +24,29 @@ def t_pose_neighbours(path):
 
 def t_pose_frames(armature, action):
     """Timeline frames of an action, best first, in which the figure stands in a T-pose."""
+    return _frames_that(rest.t_pose_frames, armature, action)
+
+
+def standing_frames(armature, action):
+    """Timeline frames of an action, best first, in which the figure stands straight and symmetric."""
+    return _frames_that(rest.standing_frames, armature, action)
+
+
+def _frames_that(choose, armature, action):
     skeleton = read.read_skeleton(armature)
     roles = job.role_indices(armature, skeleton)
     first, last = read.frame_span(action)
     frames = np.arange(first, last + 1, dtype=float)
     motion = forward(skeleton, read.read_channels(armature, skeleton, action, frames),
                      read.read_world(armature, action, frames))
-    return [int(frames[i]) for i in rest.t_pose_frames(motion.positions, roles)]
+    return [int(frames[i]) for i in choose(motion.positions, roles)]
 
 
 def rest_of(armature, path):
     """(RestChoice, Imported or None) that fits a take best.
 
     In this order: a file beside it that is called T-pose and has its bones, the file's own rest if that is a standing
-    pose, a T-pose frame of the take, the file's rest whatever it is.
+    pose, a T-pose frame of the take, a frame in which it stands straight, the file's rest whatever it is.
     """
     skeleton = read.read_skeleton(armature)
     roles = job.role_indices(armature, skeleton)
@@ -54,7 +63,7 @@ def rest_of(armature, path):
         files.remove(imported)
     if rest.stance(rest_motion(skeleton).positions[0], roles).stands:
         return job.RestChoice("file"), None
-    found = t_pose_frames(armature, job.take_action(armature))
+    found = t_pose_frames(armature, job.take_action(armature)) or standing_frames(armature, job.take_action(armature))
     return (job.RestChoice("frame", frame=found[0]) if found else job.RestChoice("file")), None
 
 

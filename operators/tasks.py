@@ -214,8 +214,8 @@ def inspect_command(args):
               "bones": len(skeleton.names), "family": found.family, "roles": found.roles,
               "unmapped": sorted(set(skeleton.names) - set(found.roles.values())),
               "conflicts": list(found.conflicts),
-              "rest": {"stands": pose.stands, "arms_down_deg": round(pose.arms_down, 1),
-                       "off_a_standing_pose_deg": round(pose.error, 1)},
+              "rest": {"stands": bool(pose.stands), "arms_down_deg": round(pose.arms_down, 1),
+                       "off_a_standing_pose_deg": round(pose.error, 1), "arms_bent_deg": round(pose.bend, 1)},
               "actions": [_inspect_action(scene, armature, skeleton, roles, a) for a in actions]}
     longest = max(result["actions"], key=lambda a: a["frames"], default=None)
     result["frames"] = longest["frames"] if longest else 0

@@ -71,3 +71,27 @@ def repair(rotations, fps):
         back = rotation.slerp(_undo(q, first), _redo(q, last), part)
         repaired[first:last + 1, joint] = rotation.mul(q[first:last + 1], back)
     return rotation.continuous(repaired), flips
+
+
+def repair_motion(motion, parents, fps):
+    """A world-space Motion with its flips turned back, and the list of flips.
+
+    `parents` (J,) stand before their children. What hangs from a repaired bone comes along.
+    """
+    relative, levers = motion.rotations.copy(), motion.positions.copy()
+    for j in np.flatnonzero(parents >= 0):
+        back = rotation.conj(motion.rotations[:, parents[j]])
+        relative[:, j] = rotation.mul(back, motion.rotations[:, j])
+        levers[:, j] = rotation.rotate(back, motion.positions[:, j] - motion.positions[:, parents[j]])
+    repaired, found = repair(rotation.continuous(relative), fps)
+    if not found:
+        return motion, found
+    positions, rotations = motion.positions.copy(), motion.rotations.copy()
+    for j in range(len(parents)):
+        parent = parents[j]
+        if parent < 0:
+            rotations[:, j] = repaired[:, j]
+        else:
+            rotations[:, j] = rotation.mul(rotations[:, parent], repaired[:, j])
+            positions[:, j] = positions[:, parent] + rotation.rotate(rotations[:, parent], levers[:, j])
+    return motion._replace(positions=positions, rotations=rotation.continuous(rotations)), found

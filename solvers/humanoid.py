@@ -127,7 +127,10 @@ def _sound_hints(hints, skeleton, conflicts):
 
 
 def _with_hints(given, roles):
-    """The hints, and what was found beside them: nothing inside a chain or a finger that the file has named."""
+    """The hints, and what was found beside them.
+
+    Nothing is added inside a chain that the file has named, nor to a finger unless both agree on the rest of it.
+    """
     if not given:
         return roles
     closed = set()
@@ -138,7 +141,8 @@ def _with_hints(given, roles):
     for finger in anatomy.FINGERS:
         for side in anatomy.SIDES:
             bones = {f"{finger}.{i}.{side}" for i in (1, 2, 3)}
-            closed |= bones if bones & given.keys() else set()
+            if any(given[r] != roles.get(r) for r in bones & given.keys()):
+                closed |= bones
     used = set(given.values())
     return {**{r: b for r, b in roles.items() if r not in closed and b not in used}, **given}
 

@@ -16,18 +16,21 @@ LARGE = 20.0  # degrees; a disagreement that shows in the result
 
 
 class Stance(NamedTuple):
-    """How far a pose is from a symmetric, straight standing pose, in degrees."""
+    """How far poses are from a symmetric standing pose, in degrees; floats of one pose, or (F,) of a clip."""
 
-    arms_down: float  # how far the arms hang below the horizontal: T-pose 0, A-pose about 45
-    error: float  # the largest deviation from standing upright, straight and symmetric
+    arms_down: float  # how far the upper arms hang below the horizontal: T-pose 0, A-pose about 45
+    error: float  # the largest of lean, legs off the vertical, and difference between the two sides
+    bend: float  # the largest of elbow bend and of how far the arms reach forwards or backwards
 
     @property
     def stands(self):
-        return self.error <= 35.0
+        """Whether it can serve as a rest: upright, symmetric, arms anywhere from a little raised to hanging."""
+        return (self.error <= 35.0) & (self.bend <= 75.0) & (self.arms_down >= -30.0)
 
     @property
-    def is_t_pose(self):
-        return self.stands and abs(self.arms_down) <= 15.0
+    def off_t_pose(self):
+        """Degrees to a T-pose."""
+        return np.maximum(np.maximum(np.abs(self.arms_down), self.error), self.bend)
 
 
 def limb_directions(positions, roles):
@@ -67,31 +70,33 @@ def facing(positions, roles):
 
 
 def stances(positions, roles):
-    """(arms_down (F,), error (F,)) in degrees for every frame; see Stance. None where arms or legs are not mapped."""
+    """The Stance of every frame of (F, J, 3) world positions; None where arms or legs are not mapped."""
     frame = facing(positions, roles)
     limbs = limb_directions(positions, roles)
     needed = [f"{part}.{side}" for part in ("upper_arm", "forearm", "thigh", "shin") for side in SIDES]
     if frame is None or any(role not in limbs for role in needed):
         return None
     own = {role: rotation.rotate(rotation.conj(frame), limbs[role]) for role in needed}
-    error = [np.degrees(rotation.vector_angle(rotation.rotate(frame, UP), UP))]
-    down = []
+    error = [rotation.vector_angle(rotation.rotate(frame, UP), UP)]
+    bend, down = [], []
+    for part in ("upper_arm", "forearm", "thigh", "shin"):
+        error.append(rotation.vector_angle(own[f"{part}.L"], own[f"{part}.R"] * [-1.0, 1.0, 1.0]))
     for side, outwards in zip(SIDES, (1.0, -1.0)):
         upper, lower = own[f"upper_arm.{side}"], own[f"forearm.{side}"]
-        error.append(np.degrees(rotation.vector_angle(upper, lower)))
-        error.append(np.degrees(np.arcsin(np.clip(np.abs(upper[:, 1]), 0.0, 1.0))))
-        error.append(np.where(outwards * upper[:, 0] < -0.2, 180.0, 0.0))
-        error.append(np.degrees(rotation.vector_angle(own[f"thigh.{side}"], -UP)))
-        error.append(np.degrees(rotation.vector_angle(own[f"shin.{side}"], -UP)))
-        down.append(np.degrees(np.arcsin(np.clip(-upper[:, 2], -1.0, 1.0))))
-    error.append(np.abs(down[0] - down[1]))
-    return 0.5 * (down[0] + down[1]), np.max(error, axis=0)
+        bend.append(rotation.vector_angle(upper, lower))
+        bend.append(np.abs(np.arcsin(np.clip(upper[:, 1], -1.0, 1.0))))
+        error.append(np.where(outwards * upper[:, 0] < -0.2, np.pi, 0.0))  # across the chest
+        error.append(rotation.vector_angle(own[f"thigh.{side}"], -UP))
+        error.append(rotation.vector_angle(own[f"shin.{side}"], -UP))
+        down.append(np.arcsin(np.clip(-upper[:, 2], -1.0, 1.0)))
+    return Stance(np.degrees(0.5 * (down[0] + down[1])), np.degrees(np.max(error, axis=0)),
+                  np.degrees(np.max(bend, axis=0)))
 
 
 def stance(positions, roles):
     """The Stance of one pose (J, 3); one that cannot be judged counts as not standing."""
     found = stances(positions[None], roles)
-    return Stance(0.0, 180.0) if found is None else Stance(float(found[0][0]), float(found[1][0]))
+    return Stance(0.0, 180.0, 180.0) if found is None else Stance(*(float(part[0]) for part in found))
 
 
 def t_pose_frames(positions, roles, tolerance=15.0):
@@ -99,9 +104,18 @@ def t_pose_frames(positions, roles, tolerance=15.0):
     found = stances(positions, roles)
     if found is None:
         return np.empty(0, int)
-    worst = np.maximum(np.abs(found[0]), found[1])
+    order = np.argsort(found.off_t_pose, kind="stable")
+    return order[found.off_t_pose[order] <= tolerance]
+
+
+def standing_frames(positions, roles, tolerance=20.0):
+    """Frames, best first, in which the figure stands straight and symmetric, wherever its arms are."""
+    found = stances(positions, roles)
+    if found is None:
+        return np.empty(0, int)
+    worst = np.maximum(found.error, found.bend)
     order = np.argsort(worst, kind="stable")
-    return order[worst[order] <= tolerance]
+    return order[(worst[order] <= tolerance) & found.stands[order]]
 
 
 def _yaw(direction):

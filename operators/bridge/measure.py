@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ...solvers import report
+from ...solvers import flips, report
 from ...solvers.errors import FootholdError
 from ...solvers.rotation import continuous, from_matrix, orthonormal
 from ...solvers.skeleton import Motion, to_world
@@ -158,8 +158,14 @@ def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pur
     take_side, body_side = (recorder.side(r) for recorder, r in
                             zip((yield from record_steps(scene, (take, body), frames)), roles))
     fps = scene.render.fps / scene.render.fps_base
+    motion, repaired = flips.repair_motion(take_side.motion, take_side.parents, fps)
+    take_side = take_side._replace(motion=motion)
     found = report.report(take_side, body_side, fps, frames, keys, cost, pure_transfer)
     found["take"]["armature"], found["body"]["armature"] = take.name, body.name
+    found["take"]["flips"] = [{"bone": take_side.names[f.joint], "first": int(frames[f.first]),
+                               "last": int(frames[f.last]), "degrees": round(f.degrees, 1)} for f in repaired]
+    if repaired:
+        found["notes"].append(f"{len(repaired)} flips of the take's own were turned back before comparing.")
     return found
 
 

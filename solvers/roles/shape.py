@@ -13,6 +13,8 @@ from ..rotation import normalize
 from .families import Claim
 
 _ALIKE = 0.8  # ratio of lengths at which two chains may be a pair
+_PASSED = 0.8  # worth of a limb for each bone passed over
+_STRAIGHT = 1.03  # way over distance up to which bones lie on a line
 _FINGERS = {5: ("thumb", "index", "middle", "ring", "little"), 4: ("thumb", "index", "middle", "ring"),
             3: ("thumb", "index", "middle"), 2: ("thumb", "index")}
 
@@ -114,13 +116,23 @@ def _limb_pairs(tree, pairs):
 
 
 def _cut(tree, chain):
-    """The limb's joints: the three bones of a chain between which lie two long and nearly equal lengths."""
+    """The limb's joints: the three bones of a chain between which lie two long and nearly equal lengths.
+
+    A bone may be passed over where it lies on the straight line (a twist bone in the chain), at a cost; a bone with
+    three or more children is a hand, and the end.
+    """
+    hand = next((n for n, bone in enumerate(chain) if len(tree.children[bone]) >= 3), None)
     best, score = None, 0.0
+    along = [0.0]
+    for a, b in zip(chain, chain[1:]):
+        along.append(along[-1] + tree.distance(a, b))
     for i in range(len(chain)):
         for j in range(i + 1, len(chain)):
-            for k in range(j + 1, len(chain)):
+            for k in range(j + 1, len(chain)) if hand is None or hand < j + 1 else [hand]:
                 a, b = tree.distance(chain[i], chain[j]), tree.distance(chain[j], chain[k])
-                worth = min(a, b) ** 2 / max(a, b, 1e-12)
+                if along[j] - along[i] > _STRAIGHT * a or along[k] - along[j] > _STRAIGHT * b:
+                    continue
+                worth = min(a, b) ** 2 / max(a, b, 1e-12) * _PASSED ** (k - i - 2)
                 if worth > score * (1.0 + 1e-6):
                     best, score = (i, j, k), worth
     if best is None:
@@ -195,21 +207,27 @@ def _trunk_claims(tree, hips, arms, usable, way, tallest):
     # the head's chain is the one that gets highest
     top = max(rising, key=lambda c: max(tree.heads[j, 2] for j in _chain(way, c)))
     chain = [top]
+    if _carries_neck(tree, arms, limbs) and len(rising) == 1:
+        chain.insert(0, arms.fork)
+        out[arms.fork] = Claim("neck", "")
     while True:
         below = [c for c in tree.children[chain[-1]] if usable[c]]
-        if len(below) != 1:
+        if len(below) != 1 or _is_past_head(tree, chain, below[0]):
             break  # an end, or a head with eyes and hair
         chain.append(below[0])
-    if len(chain) > 1 and not tree.children[chain[-1]] and _is_tip(tree, chain, arms.fork):
-        chain.pop()
     out[chain[-1]] = Claim("head", "")
     out.update({j: Claim("neck", "") for j in chain[:-1]})
     return out
 
 
-def _is_tip(tree, chain, fork):
-    """Whether the last bone marks the top of the head: it deforms nothing, or lies further up than a neck is long."""
-    if not tree.deforms[chain[-1]] and tree.deforms[chain[-2]]:
+def _carries_neck(tree, arms, limbs):
+    """Whether the arms hang from the neck (Biped): their fork stands above where they begin."""
+    begin = max(tree.heads[j, 2] for j in limbs)
+    return tree.heads[arms.fork, 2] > begin + 0.01 * tree.reach()
+
+
+def _is_past_head(tree, chain, bone):
+    """Whether the bone above a neck's chain is the top of the head or hair: it deforms nothing, or is far away."""
+    if not tree.children[bone] and not tree.deforms[bone] and tree.deforms[chain[-1]]:
         return True
-    neck = tree.distance(chain[0], chain[-2])
-    return len(chain) > 2 and tree.distance(chain[-2], chain[-1]) > 1.15 * neck
+    return len(chain) > 1 and tree.distance(chain[-1], bone) > 1.15 * tree.distance(chain[0], chain[-1])

@@ -64,3 +64,15 @@ def test_a_long_flip_keeps_what_moves_inside_it():
     repaired, found = flips.repair(broken, 60.0)
     assert [(f.first, f.last) for f in found] == [(60, 140), (143, 149)]
     assert np.degrees(rotation.angle(repaired, clean)).max() < 8.0
+
+
+def test_a_flip_in_the_middle_of_a_moving_skeleton_is_turned_back_for_all_that_hangs_from_it():
+    from figures import build, dance, play
+    figure = build(seed=1)
+    channels = dance(figure, amount=0.4)
+    clean = play(figure, channels)
+    broken = channels._replace(rotation=flipped(channels.rotation, figure.roles["upper_arm.L"], 40, 41))
+    repaired, found = flips.repair_motion(play(figure, broken), figure.skeleton.parents, 60.0)
+    assert len(found) == 1
+    assert np.abs(repaired.positions - clean.positions).max() < 0.05
+    assert np.abs(play(figure, broken).positions - clean.positions).max() > 0.3

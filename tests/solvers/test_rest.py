@@ -13,7 +13,7 @@ def test_a_standing_rest_is_known_with_its_arms(down):
     figure = build(layout(arms_down=down), seed=1)
     found = rest.stance(figure.rest.positions[0], figure.roles)
     assert found.stands and abs(found.arms_down - down) < 0.5
-    assert found.is_t_pose == (down == 0.0 or down < 15.0)
+    assert abs(found.off_t_pose - down) < 1.0
 
 
 def test_a_dance_pose_is_no_stance():
@@ -26,7 +26,7 @@ def test_a_figure_turned_about_the_vertical_still_stands_and_agrees():
     figure = build(seed=2)
     turn = rotation.exp(np.array([0.0, 0.0, 2.0]))
     turned = rotation.rotate(turn, figure.rest.positions[0])
-    assert rest.stance(turned, figure.roles).is_t_pose
+    assert rest.stance(turned, figure.roles).off_t_pose < 1.0
     rows = rest.disagreement(figure.rest.positions[0], figure.roles, turned, figure.roles)
     assert rows[0][1] < 1e-5
 
@@ -96,3 +96,27 @@ def test_feet_keep_their_soles_flat_when_rests_are_aligned():
     assert np.allclose(rotation.rotate(turn, np.array([0.0, 0.0, 1.0])), [0.0, 0.0, 1.0])
     have = rotation.rotate(turn, lifted[body.roles["toe.L"]] - lifted[body.roles["foot.L"]])
     assert abs(np.arctan2(have[0], -have[1])) < 1e-6
+
+
+def test_an_a_pose_with_bent_elbows_stands_and_a_lopsided_pose_does_not():
+    parts = layout(arms_down=45.0)
+    for side, mirror in (("L", 1.0), ("R", -1.0)):
+        parts[f"hand.{side}"] = (f"forearm.{side}", (mirror * 0.12, -0.16, -0.12))
+    figure = build(parts)
+    assert rest.stance(figure.rest.positions[0], figure.roles).stands
+    parts["hand.L"] = ("forearm.L", (0.0, -0.05, 0.24))
+    lopsided = build(parts)
+    assert not rest.stance(lopsided.rest.positions[0], lopsided.roles).stands
+
+
+def test_standing_frames_are_found_with_the_arms_down():
+    figure = build(seed=3)
+    channels = dance(figure, amount=1.5)
+    channels.rotation[30:36] = rotation.IDENTITY
+    for side, turn in (("L", 1.3), ("R", -1.3)):
+        j = figure.roles[f"upper_arm.{side}"]
+        axis = rotation.rotate(rotation.conj(figure.rest.rotations[0, j]), np.array([0.0, 1.0, 0.0]))
+        channels.rotation[30:36, j] = rotation.exp(turn * axis)
+    positions = play(figure, channels).positions
+    assert rest.t_pose_frames(positions, figure.roles).size == 0
+    assert set(range(30, 36)) == set(rest.standing_frames(positions, figure.roles)[:6].tolist())
