@@ -15,9 +15,10 @@ from .roles import families, patterns, settle, shape
 from .roles.families import Claim
 from .roles.table import CORE, GROUPS, LIMB_CHILD, PARENT, ROLES, is_role, mirror_role, sort_key
 from .roles.tree import Tree
+from .roles.words import mirror_bone
 
 __all__ = ["CORE", "GROUPS", "LIMB_CHILD", "PARENT", "ROLES", "Detection", "chain", "detect", "dump_roles", "is_role",
-           "load_roles", "mirror_role", "mirrored", "missing", "validate"]
+           "load_roles", "mirror_bone", "mirror_role", "missing", "validate"]
 
 VERSION = 1
 _CHAINS = {"torso": anatomy.torso, "spine": anatomy.torso, "neck": anatomy.neck}
@@ -155,13 +156,6 @@ def missing(roles):
 def chain(roles, name):
     """The mapped roles of a chain from the hips outwards: "spine" or "neck"."""
     return _CHAINS[name](roles)
-
-
-def mirrored(roles, names):
-    """`roles` with both sides where a bone's name and role have a mirror image among `names` and the role is free."""
-    from .roles import mirror
-
-    return mirror.mirrored(roles, names)
 
 
 def validate(roles, skeleton):

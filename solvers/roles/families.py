@@ -138,14 +138,14 @@ def score(claims, tree: Tree):
     by_claim = {}
     for j, claim in claims.items():
         by_claim.setdefault(claim, []).append(j)
-    score = 0.0
+    worth = 0.0
     for claim, bones in by_claim.items():
         many = len(bones) if claim.part in ("torso", "column", "neck") else 1
-        score += min(many, 4) * _WEIGHTS.get(claim.part, 0.5)
+        worth += min(many, 4) * _WEIGHTS.get(claim.part, 0.5)
     for limb in _LIMBS:
         for upper, lower in zip(limb, limb[1:]):
             for side in "LR":
                 above, below = by_claim.get(Claim(upper, side), ()), by_claim.get(Claim(lower, side), ())
                 if above and below and any(tree.is_above(b, a) for a in above for b in below):
-                    score -= 4.0  # the lower part above the upper one
-    return score
+                    worth -= 4.0  # the lower part above the upper one
+    return worth

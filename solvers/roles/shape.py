@@ -16,7 +16,7 @@ _ALIKE = 0.8  # ratio of lengths at which two chains may be a pair
 _PASSED = 0.8  # worth of a limb for each bone passed over
 _STRAIGHT = 1.03  # way over distance up to which bones lie on a line
 _FINGERS = {5: ("thumb", "index", "middle", "ring", "little"), 4: ("thumb", "index", "middle", "ring"),
-            3: ("thumb", "index", "middle"), 2: ("thumb", "index")}
+            3: ("thumb", "index", "middle")}
 
 
 class _Pair(NamedTuple):
@@ -179,7 +179,7 @@ def _arm_claims(tree, arm, side, usable, way):
     if arm.before:
         out[arm.before[-1]] = Claim("shoulder", side)
     roots = [c for c in tree.children[arm.end] if usable[c] and way[c][1] is not None]
-    if not 2 <= len(roots) <= 5:
+    if not 3 <= len(roots) <= 5:
         return out
     along = normalize(tree.heads[arm.end] - tree.heads[arm.lower])
     chains = {c: _chain(way, c) for c in roots}

@@ -5,6 +5,7 @@ import unicodedata
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]")
 _COPY = re.compile(r"\.\d{3}$")
+_MIRRORS = (("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT"), ("左", "右"), ("L", "R"), ("l", "r"))
 _NAMESPACE = re.compile(r"^.*[:|]")
 
 
@@ -41,3 +42,14 @@ def spellings(name):
         parts = words(text)
         out += [("".join(parts[:i]), "".join(parts[i:])) for i in range(len(parts))]
     return out
+
+
+def mirror_bone(name, names):
+    """The bone of the other side by its name, 'hand.L' -> 'hand.R', or None where `names` has no such bone."""
+    for pair in _MIRRORS:
+        for here, there in (pair, pair[::-1]):
+            for found in re.finditer(re.escape(here), name):
+                other = name[:found.start()] + there + name[found.end():]
+                if other in names:
+                    return other
+    return None
