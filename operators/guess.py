@@ -42,7 +42,7 @@ def _frames_that(choose, armature, action):
     return [int(frames[i]) for i in choose(motion.positions, roles)]
 
 
-def rest_of(armature, path):
+def rest_of(armature, path=None):
     """(RestChoice, Imported or None) that fits a take best.
 
     In this order: a file beside it that is called T-pose and has its bones, the file's own rest if that is a standing
@@ -51,7 +51,7 @@ def rest_of(armature, path):
     skeleton = read.read_skeleton(armature)
     roles = job.role_indices(armature, skeleton)
     bones = {skeleton.names[j] for j in roles.values()}
-    for neighbour in t_pose_neighbours(path):
+    for neighbour in t_pose_neighbours(path) if path else ():
         try:
             imported = files.import_file(str(neighbour))
         except FootholdError:

@@ -161,6 +161,12 @@ def compare_rests(take, body):
     return rest.disagreement(*poses), rest.left_over(*poses)
 
 
+def large(left_over):
+    """The rows that will show as wrong limbs: arms and legs, whose direction is posture and not how a rig is built."""
+    return [(role, degrees) for role, degrees in left_over
+            if degrees > rest.LARGE and role.split(".")[0] in ("upper_arm", "forearm", "thigh", "shin")]
+
+
 def disagreement_sentence(rows):
     """What a large left-over disagreement of the rests will look like, in a sentence for the artist."""
     worst = ", ".join(f"{role} {degrees:.0f}" for role, degrees in rows[:4])
@@ -216,13 +222,17 @@ def read_take_steps(scene, settings):
     return TakeData(transfer.Figure(skeleton, roles, pose), motion, frames, origin, log)
 
 
+def read_figure(armature, choice):
+    """The Figure of an armature with a RestChoice."""
+    skeleton = read.read_skeleton(armature)
+    roles = role_indices(armature, skeleton)
+    return transfer.Figure(skeleton, roles, read_rest(armature, skeleton, roles, choice))
+
+
 def read_body(settings):
     """The body's figure and the pose that its bones hold."""
-    body = settings.body
-    skeleton = read.read_skeleton(body)
-    roles = role_indices(body, skeleton)
-    pose = read_rest(body, skeleton, roles, settings.body_rest)
-    return transfer.Figure(skeleton, roles, pose), read.read_held(body, skeleton)
+    figure = read_figure(settings.body, settings.body_rest)
+    return figure, read.read_held(settings.body, figure.skeleton)
 
 
 def key_channels(body, skeleton, result):
@@ -253,28 +263,39 @@ def bake_steps(scene, settings):
 
     Nothing in the file changes before the last step. Closing the generator stops the bake.
     """
-    check(settings)
-    take = yield from _part(read_take_steps(scene, settings), 0.0, 0.4)
-    body, held = read_body(settings)
-    body_origin = body.skeleton.world[:3, 3]
-    solve = lambda given: transfer.transfer(  # noqa: E731
-        take.figure, take.motion, body, held, settings.travel, take.origin, body_origin, given)
-    result = solve({})
-    yield 0.6
-    reason = read.evaluation_reason(settings.body)
-    awry = []
-    if reason is not None:
-        result, awry = yield from _part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.6, 0.9)
-    report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
-    report.disagreement, report.left_over = compare_rests(take.figure, body)
-    channels = key_channels(settings.body, body.skeleton, result)
-    action, report.edits, report.notes = write(settings, take.frames, channels)
-    report.action = action.name
+    found = yield from part(solve_steps(scene, settings), 0.0, 0.95)
+    report = finish(settings, *found)
     yield 1.0
     return report
 
 
-def _part(steps, start, end):
+def solve_steps(scene, settings):
+    """Read and solve; a generator that yields the part done and returns what `finish` writes."""
+    check(settings)
+    take = yield from part(read_take_steps(scene, settings), 0.0, 0.5)
+    body, held = read_body(settings)
+
+    def solve(given):
+        return transfer.transfer(take.figure, take.motion, body, held, settings.travel, take.origin,
+                                 body.skeleton.world[:3, 3], given)
+
+    result, awry = solve({}), []
+    yield 0.7
+    if read.evaluation_reason(settings.body) is not None:
+        result, awry = yield from part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.7, 1.0)
+    report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
+    report.disagreement, report.left_over = compare_rests(take.figure, body)
+    return take.frames, key_channels(settings.body, body.skeleton, result), report
+
+
+def finish(settings, frames, channels, report):
+    """Write what was solved; returns the completed BakeReport."""
+    action, report.edits, report.notes = write(settings, frames, channels)
+    report.action = action.name
+    return report
+
+
+def part(steps, start, end):
     """The steps of a stage, scaled into a part of the whole; hands on what the stage returns."""
     while True:
         try:
@@ -296,7 +317,7 @@ def _as_seen_steps(scene, settings, frames, body, solve, result):
     with compat.borrowed_action(armature, "Foothold preview") as preview:
         for turn in range(4):
             keys.write_keys(armature, preview, frames, key_channels(armature, skeleton, result), record=False)
-            yield from _part(read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices),
+            yield from part(read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices),
                              turn / 4.0, (turn + 1) / 4.0)
             unscaled = matrices[..., :3, :3] / np.linalg.norm(matrices[..., :3, :3], axis=-2)[..., None, :]
             turns = rotation.from_matrix(unscaled)

@@ -155,8 +155,8 @@ def bake_one(args):
               "rest_disagreement_deg": _rows(done.disagreement), "rest_left_over_deg": _rows(done.left_over),
               "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
               "notes": done.notes, "seconds": {"bake": round(bake_seconds, 3)}}
-    if done.left_over and done.left_over[0][1] > rest.LARGE:
-        cli.say(job.disagreement_sentence(done.left_over))
+    if job.large(done.left_over):
+        cli.say(job.disagreement_sentence(job.large(done.left_over)))
     for bone, degrees, reason in done.awry:
         cli.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
     if args.report or args.json:

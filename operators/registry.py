@@ -1,0 +1,30 @@
+"""Registers everything that belongs to the operators, in one explicit order."""
+
+import bpy
+
+from . import bake, cli, edit_roles, import_take, pick_rest, review, settings
+
+CLASSES = (*settings.CLASSES, *import_take.CLASSES, *pick_rest.CLASSES, *edit_roles.CLASSES, *bake.CLASSES,
+           *review.CLASSES)
+_commands = []
+
+
+def _command(arguments):
+    return cli.main(arguments, "foothold")
+
+
+def register():
+    """Register classes, properties and the command `blender --command foothold`."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    settings.register()
+    _commands.append(bpy.utils.register_cli_command("foothold", _command))
+
+
+def unregister():
+    """The reverse."""
+    while _commands:
+        bpy.utils.unregister_cli_command(_commands.pop())
+    settings.unregister()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,110 @@
+"""Long work: a generator of steps as a modal operator with progress and ESC, or as a plain loop without a window."""
+
+import time
+
+import bpy
+
+from ..solvers.errors import FootholdError
+
+_SLICE = 0.05  # seconds of work between two looks at the keyboard
+
+
+class Steps:
+    """Mixin of an operator whose `steps(context)` yields the part done and returns a result for `done`.
+
+    Nothing may change before a generator's last step, so that closing it leaves everything as it was.
+    """
+
+    def steps(self, context):
+        """The generator."""
+        raise NotImplementedError
+
+    def done(self, context, result):
+        """Tell what was made of it."""
+
+    def execute(self, context):
+        """All steps at once."""
+        try:
+            steps = self.steps(context)
+            while True:
+                next(steps)
+        except StopIteration as end:
+            self.done(context, end.value)
+            return {"FINISHED"}
+        except FootholdError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def invoke(self, context, _event):
+        """Step by step in a window; at once without one."""
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        self._steps = self.steps(context)
+        self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+        context.window_manager.progress_begin(0.0, 1.0)
+        context.workspace.status_text_set(f"{self.bl_label}: ESC stops it, nothing will have changed")
+        context.window_manager.modal_handler_add(self)
+        self._show(context, 0.0)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        """One slice of work a timer event."""
+        if event.type == "ESC":
+            return self.cancel(context)
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        until = time.monotonic() + _SLICE
+        try:
+            part = next(self._steps)
+            while time.monotonic() < until:
+                part = next(self._steps)
+        except StopIteration as end:
+            self._end(context)
+            self.done(context, end.value)
+            return {"FINISHED"}
+        except FootholdError as error:
+            self._end(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except Exception:
+            self._end(context)
+            raise
+        self._show(context, part)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context):
+        """Stop; everything is as it was before."""
+        self._steps.close()
+        self._end(context)
+        self.report({"INFO"}, f"{self.bl_label} stopped. Nothing has changed.")
+        return {"CANCELLED"}
+
+    def _show(self, context, part):
+        context.window_manager.progress_update(part)
+        context.window_manager.foothold_progress = part
+        redraw(context)
+
+    def _end(self, context):
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.window_manager.foothold_progress = -1.0
+        context.workspace.status_text_set(None)
+        redraw(context)
+
+
+def redraw(context):
+    """Have the sidebars drawn again."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def needs(cls, context, *words):
+    """For `poll`: whether take and body are chosen as `words` say; tells the artist what is missing."""
+    settings = context.scene.foothold
+    for word in words:
+        if getattr(settings, word) is None:
+            cls.poll_message_set(f"Choose a {word} first")
+            return False
+    return True
