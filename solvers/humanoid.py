@@ -53,6 +53,7 @@ def detect(skeleton, hints=None):
     found = _with_hints(given, roles)
     if not given:
         conflicts += settled.conflicts
+        notes += settled.notes
     if given:
         notes.append(f"The file itself names {len(given)} roles.")
     lacking = missing(found)
@@ -182,7 +183,8 @@ def dump_roles(path, roles):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        raise FootholdError(f"{path}: the role map cannot be written ({error.strerror}): choose another place") from error
+        raise FootholdError(f"{path}: the role map cannot be written ({error.strerror}): choose another place"
+                            ) from error
 
 
 def load_roles(path):

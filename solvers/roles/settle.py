@@ -23,6 +23,7 @@ class Settled(NamedTuple):
 
     roles: dict  # role -> bone index
     conflicts: list  # sentences
+    notes: list  # sentences
 
 
 def natural(name):
@@ -38,7 +39,7 @@ class _Claims:
         self.bones = {}
         for j, claim in claims.items():
             self.bones.setdefault(claim, []).append(j)
-        self.conflicts = []
+        self.conflicts, self.notes = [], []
 
     def of(self, part, side=""):
         return self.bones.get(Claim(part, side), [])
@@ -94,7 +95,7 @@ def settle(claims, tree, outer=()):
             roles[role] = bone
     roles.update(_fingers(found, roles))
     roles.update(_twists(found, roles))
-    return Settled(roles, found.conflicts)
+    return Settled(roles, found.conflicts, found.notes)
 
 
 def _limbs(found, outer):
@@ -110,6 +111,8 @@ def _limbs(found, outer):
                     bones = [max(there, key=lambda j: tree.depth[j])]
                     if bones != [top] and part == "hand":  # the inner one turns about the forearm only
                         found.bones.setdefault(Claim("forearm.twist", side), []).append(top)
+                        found.notes.append(f"hand.{side}: '{tree.names[bones[0]]}' stands at the joint of "
+                                           f"'{tree.names[top]}' and carries the turns of both.")
                 support = [j for other, row in everything.items() if other != part for j in row]
                 bone = found.one(f"{part}.{side}", bones, support)
                 if bone is not None:

@@ -44,7 +44,6 @@ def read(tree, usable):
 
     `usable` (J,) bool: bones that may be part of the body.
     """
-    tallest = max((tree.heads[j, 2] for j in range(len(tree.names)) if usable[j]), default=0.0)
     size = tree.reach()
     if size <= 0.0:
         return {}
@@ -66,7 +65,7 @@ def read(tree, usable):
     for (leg, arm), side in zip(zip(_ordered(tree, limbs["leg"], sides), _ordered(tree, limbs["arm"], sides)), "LR"):
         claims.update(_leg_claims(tree, leg, side, sides))
         claims.update(_arm_claims(tree, arm, side, usable, way))
-    claims.update(_trunk_claims(tree, hips, arms, usable, way, tallest))
+    claims.update(_trunk_claims(tree, hips, arms, usable, way))
     return claims
 
 
@@ -196,7 +195,7 @@ def _arm_claims(tree, arm, side, usable, way):
     return out
 
 
-def _trunk_claims(tree, hips, arms, usable, way, tallest):
+def _trunk_claims(tree, hips, arms, usable, way):
     out = {hips: Claim("hips", "")}
     line = tree.line(arms.fork)
     out.update({j: Claim("torso", "") for j in line[line.index(hips) + 1:]})

@@ -7,6 +7,7 @@ role is a helper beside its parent. Bones with a role stand where that role stan
 import re
 
 import numpy as np
+
 from foothold.solvers.skeleton import Skeleton
 
 _SIDES = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")

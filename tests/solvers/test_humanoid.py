@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 from figures import figure
+
 from foothold.solvers import humanoid
 from foothold.solvers.errors import FootholdError
 from foothold.solvers.roles import families, words
@@ -586,6 +587,104 @@ body_root = root
 """,
 }
 
+# Names of no family: words alone, or words and shape.
+WORDS = {
+    "simple": """
+root = root
+ hips = hips
+  spine = spine
+   chest = chest
+    neck = neck
+     head = head
+    shoulder.[L|R] = shoulder.*
+     arm.[L|R] = upper_arm.*
+      forearm.[L|R] = forearm.*
+       hand.[L|R] = hand.*
+  leg.[L|R] = thigh.*
+   shin.[L|R] = shin.*
+    foot.[L|R] = foot.*
+     toes.[L|R] = toe.*
+""",
+    "maya": """
+root_jnt = root
+ pelvis_jnt = hips
+  spine_01_jnt = spine
+   spine_02_jnt = chest
+    neck_jnt = neck
+     head_jnt = head
+      head_end_jnt
+    [L|R]_clav_jnt = shoulder.*
+     [L|R]_arm_01_jnt = upper_arm.*
+      [L|R]_arm_02_jnt = forearm.*
+       [L|R]_arm_03_jnt = hand.*
+        [L|R]_thumb_01_jnt = thumb.1.*
+         [L|R]_thumb_02_jnt = thumb.2.*
+        [L|R]_index_01_jnt = index.1.*
+         [L|R]_index_02_jnt = index.2.*
+  [L|R]_leg_01_jnt = thigh.*
+   [L|R]_leg_02_jnt = shin.*
+    [L|R]_leg_03_jnt = foot.*
+     [L|R]_leg_04_jnt = toe.*
+""",
+    "roblox": """
+HumanoidRootNode = root
+ LowerTorso = hips
+  UpperTorso = spine
+   Head = head
+   [Left|Right]UpperArm = upper_arm.*
+    [Left|Right]LowerArm = forearm.*
+     [Left|Right]Hand = hand.*
+  [Left|Right]UpperLeg = thigh.*
+   [Left|Right]LowerLeg = shin.*
+    [Left|Right]Foot = foot.*
+""",
+    "glued": """
+pelvis = hips
+ spine1 = spine
+  spine2 = chest
+   neck = neck
+    head = head
+   [l|r]clavicle = shoulder.*
+    [l|r]upperarm = upper_arm.*
+     [l|r]forearm = forearm.*
+      [l|r]hand = hand.*
+ [l|r]thigh = thigh.*
+  [l|r]calf = shin.*
+   [l|r]foot = foot.*
+    [l|r]toe = toe.*
+""",
+    "joint_words": """
+Hip = hips
+ Waist = spine
+  Chest = chest
+   Neck = neck
+    Head = head
+   Shoulder_[L|R] = shoulder.*
+    UpperArm_[L|R] = upper_arm.*
+     Elbow_[L|R] = forearm.*
+      Wrist_[L|R] = hand.*
+ Thigh_[L|R] = thigh.*
+  Knee_[L|R] = shin.*
+   Ankle_[L|R] = foot.*
+    Ball_[L|R] = toe.*
+""",
+    "limb_first": """
+pelvis = hips
+ torso_1 = spine
+  torso_2 = spine.1
+   torso_3 = chest
+    neck_1 = neck
+     head = head
+    clavicle_[l|r] = shoulder.*
+     arm_upper_[l|r] = upper_arm.*
+      arm_lower_[l|r] = forearm.*
+       hand_[l|r] = hand.*
+ leg_upper_[l|r] = thigh.*
+  leg_lower_[l|r] = shin.*
+   foot_[l|r] = foot.*
+""",
+}
+
 NUMBERED = """
 torso_joint_1 = hips
  torso_joint_2 = spine
@@ -686,6 +785,12 @@ def test_mmd_with_sides_at_the_end():
     assert humanoid.detect(skeleton).roles == truth
 
 
+@pytest.mark.parametrize("kind", WORDS)
+def test_words_of_no_family(kind):
+    skeleton, truth = figure(WORDS[kind])
+    assert humanoid.detect(skeleton).roles == truth
+
+
 def test_numbers_along_a_limb():
     skeleton, truth = figure(NUMBERED)
     assert humanoid.detect(skeleton).roles == truth
@@ -698,14 +803,15 @@ def test_cmu_hand_of_its_own_joint():
 
 
 def test_cmu_hand_that_two_bones_turn_at_one_joint():
-    """In the cgspeed files LeftHand only turns about the forearm; LeftFingerBase, at the same joint, bends the wrist."""
+    """In the cgspeed files LeftHand only turns about the forearm; LeftFingerBase, at the same joint, bends the hand."""
     skeleton, truth = figure(CGSPEED)
     rest = skeleton.rest.copy()
     for side in ("Left", "Right"):
         rest[skeleton.names.index(side + "FingerBase")] = rest[skeleton.names.index(side + "Hand")]
-    found = humanoid.detect(skeleton._replace(rest=rest)).roles
-    assert found["hand.L"] == "LeftFingerBase" and found["hand.R"] == "RightFingerBase"
-    assert found["forearm.twist.1.L"] == "LeftHand"
+    found = humanoid.detect(skeleton._replace(rest=rest))
+    assert found.roles["hand.L"] == "LeftFingerBase" and found.roles["hand.R"] == "RightFingerBase"
+    assert found.roles["forearm.twist.1.L"] == "LeftHand"
+    assert any("'LeftFingerBase'" in note for note in found.notes)
 
 
 def test_split_metarig_follows_the_shoulders():
@@ -759,7 +865,8 @@ def test_no_humanoid():
 
 
 def test_two_bones_for_one_role_are_settled_and_named():
-    text = MIXAMO.replace("       [Left|Right]Hand = hand.*", "       [Left|Right]Hand.001\n       [Left|Right]Hand = hand.*")
+    hand = "       [Left|Right]Hand = hand.*"
+    text = MIXAMO.replace(hand, "       [Left|Right]Hand.001\n" + hand)
     skeleton, truth = figure(text)
     found = humanoid.detect(skeleton)
     assert found.roles == truth
