@@ -1,108 +1,90 @@
-"""Skeletons from little texts: one bone a line, `name = role`, children indented by a space.
-
-`[Left|Right]` in a name doubles the bone and all below it, and `*` in its role stands for L and R. A bone without a
-role is a helper beside its parent. Bones with a role stand where that role stands in a T-pose of 1.7 m, facing -Y.
-"""
-
-import re
+"""Humanoid skeletons and motions made for the tests, with proportions, bone axes and rests to choose."""
 
 import numpy as np
 
-from foothold.solvers.skeleton import Skeleton
+from foothold.solvers import rotation
+from foothold.solvers.skeleton import Channels, Skeleton, forward, rest_motion
+from foothold.solvers.transfer import Figure
 
-_SIDES = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
-_PLACES = {"root": (0, 0, 0), "hips": (0, 0, 0.93), "head": (0, 0.01, 1.52), "jaw": (0, -0.03, 1.55),
-           "eye": (0.03, -0.08, 1.6), "shoulder": (0.03, 0, 1.38), "upper_arm": (0.17, 0.02, 1.39),
-           "forearm": (0.44, 0.02, 1.39), "hand": (0.69, 0.01, 1.39), "thigh": (0.09, 0, 0.88),
-           "shin": (0.09, -0.01, 0.48), "foot": (0.09, 0.01, 0.08), "toe": (0.1, -0.12, 0.02)}
-_LIMBS = {"upper_arm": "forearm", "forearm": "hand", "thigh": "shin", "shin": "foot"}
-_FINGERS = {"thumb": (-0.045, 0.02), "index": (-0.03, 0.08), "middle": (-0.005, 0.09), "ring": (0.02, 0.085),
-            "little": (0.045, 0.075)}
-
-
-class _Node:
-    def __init__(self, name, role):
-        self.name, self.role, self.children = name, role, []
+# role: (parent role, world offset in metres in a T-pose that faces -Y)
+_LEFT = {
+    "shoulder": ("chest", (0.03, 0.0, 0.11)), "upper_arm": ("shoulder", (0.14, 0.01, 0.02)),
+    "forearm": ("upper_arm", (0.28, 0.0, 0.0)), "hand": ("forearm", (0.24, 0.0, 0.0)),
+    "middle.1": ("hand", (0.09, 0.0, 0.0)),
+    "thigh": ("hips", (0.09, 0.0, -0.05)), "shin": ("thigh", (0.0, 0.0, -0.40)),
+    "foot": ("shin", (0.0, 0.0, -0.40)), "toe": ("foot", (0.0, -0.13, -0.06)),
+}
 
 
-def _parse(text):
-    top = _Node("", None)
-    open_nodes = [(-1, top)]
-    for line in text.strip("\n").split("\n"):
-        if not line.strip():
-            continue
-        depth = len(line) - len(line.lstrip(" "))
-        name, _, role = line.strip().partition(" = ")
-        while open_nodes[-1][0] >= depth:
-            open_nodes.pop()
-        node = _Node(name, role or None)
-        open_nodes[-1][1].children.append(node)
-        open_nodes.append((depth, node))
-    return top.children
-
-
-def _rows(nodes, parent, side, out):
-    for node in nodes:
-        doubled = _SIDES.search(node.name) and side is None
-        for i in (0, 1) if doubled else (side,):
-            name = _SIDES.sub(lambda m, i=i: m.group(i + 1), node.name) if i is not None else node.name
-            role = node.role.replace("*", "LR"[i]) if node.role and i is not None else node.role
-            out.append((name, parent, role))
-            _rows(node.children, len(out) - 1, i, out)
+def layout(spine=3, neck=1, arm=1.0, leg=1.0, arms_down=0.0):
+    """role -> (parent role, offset) of a humanoid; arms_down in degrees below the horizontal."""
+    torso = ["spine", *(f"spine.{i}" for i in range(1, spine - 1)), "chest"][:spine] if spine > 1 else ["spine"]
+    out = {"hips": (None, (0.0, 0.0, 0.94 - 0.8 * (1.0 - leg)))}
+    above = "hips"
+    for role in torso:
+        out[role] = (above, (0.0, 0.0, 0.36 / spine))
+        above = role
+    top = above
+    for i in range(neck):
+        role = "neck" if i == 0 else f"neck.{i}"
+        out[role] = (above, (0.0, 0.005, 0.16 if i == 0 else 0.1 / neck))
+        above = role
+    out["head"] = (above, (0.0, -0.01, 0.09))
+    c, s = np.cos(np.radians(arms_down)), np.sin(np.radians(arms_down))
+    for part, (parent, offset) in _LEFT.items():
+        offset = np.array(offset)
+        if part in ("forearm", "hand", "middle.1"):
+            x = offset[0] * arm
+            offset = np.array([x * c, 0.0, -x * s])
+        if part in ("shin", "foot"):
+            offset = offset * leg
+        name = "middle.1" if part == "middle.1" else part
+        for side, mirror in (("L", 1.0), ("R", -1.0)):
+            base = top if parent == "chest" else parent if parent == "hips" else f"{parent}.{side}"
+            out[f"{name}.{side}"] = (base, tuple(offset * (mirror, 1.0, 1.0)))
     return out
 
 
-def _place(role, torso, necks):
-    part, _, rest = role.partition(".")
-    sign = -1.0 if role.endswith(".R") else 1.0
-    if role in torso:
-        return np.array([0.0, 0.01, 1.0 + 0.24 * torso.index(role) / max(len(torso) - 1, 1)])
-    if role in necks:
-        return np.array([0.0, 0.02, 1.42 + 0.05 * necks.index(role)])
-    if ".twist." in role:
-        low, high = np.array(_PLACES[part]), np.array(_PLACES[_LIMBS[part]])
-        at = low + (high - low) * int(rest.split(".")[1]) / 4.0
-    elif part in _FINGERS:
-        across, along = _FINGERS[part]
-        number = int(rest.split(".")[0])
-        along = 0.03 if number == 0 else along + 0.03 * (number - 1)
-        at = np.array([0.69 + along, 0.01 + across * (0.5 if number == 0 else 1.0), 1.39])
-    else:
-        at = np.array(_PLACES[part], float)
-    return at * [sign, 1.0, 1.0]
+def build(parts=None, seed=None, world=np.eye(4), extra=()):
+    """A Figure: one bone a role, resting as laid out; with a seed every bone gets random axes.
 
-
-def figure(text, place=None, deforms=None):
-    """(Skeleton, truth role -> bone name) of a text; `place` (4, 4) is the object's matrix.
-
-    `deforms` is a function of the bone's name, for all bones by default.
+    `world` (4, 4) is the object's matrix; the layout is where the bones stand in the world.
     """
-    rows = _rows(_parse(text), -1, None, [])
-    roles = [role for _, _, role in rows if role]
-    torso = [r for r in ("spine", *(f"spine.{i}" for i in range(1, 9)), "chest") if r in roles]
-    necks = [r for r in ("neck", "neck.1", "neck.2") if r in roles]
-    order = sorted(range(len(rows)), key=lambda i: _depth(rows, i))
-    index = {old: new for new, old in enumerate(order)}
+    parts = layout() if parts is None else parts
+    rng = np.random.default_rng(seed)
+    names = list(parts)
     heads = {}
-    for i in order:
-        name, parent, role = rows[i]
-        beside = heads.get(parent, np.zeros(3)) + [0.0, 0.005 * (1 + i % 7), -0.003]
-        heads[i] = _place(role, torso, necks) if role else beside
-    joints = len(rows)
-    rest = np.tile(np.eye(4), (joints, 1, 1))
-    rest[:, :3, 3] = [heads[i] for i in order]
-    names = tuple(rows[i][0] for i in order)
-    assert len(set(names)) == joints, "a figure's bones have names of their own"
-    all_true = np.ones(joints, bool)
-    skeleton = Skeleton(names, np.array([index.get(rows[i][1], -1) for i in order]), rest, np.full(joints, 0.05),
-                        all_true, all_true, ~all_true,
-                        np.array([deforms(n) for n in names]) if deforms else all_true,
-                        np.eye(4) if place is None else place)
-    return skeleton, {role: name for name, _, role in rows if role}
+    for role in names:
+        parent, offset = parts[role]
+        heads[role] = np.array(offset) + (heads[parent] if parent else 0.0)
+    rests, inverse = [], np.linalg.inv(world)
+    for role in names:
+        axes = np.eye(3) if seed is None else rotation.to_matrix(rotation.normalize(rng.normal(size=4)))
+        m = np.eye(4)
+        m[:3, :3] = rotation.orthonormal(inverse[:3, :3] @ axes)
+        m[:3, 3] = (inverse @ np.append(heads[role], 1.0))[:3]
+        rests.append(m)
+    count = len(names)
+    skeleton = Skeleton(tuple(names), np.array([names.index(parts[r][0]) if parts[r][0] else -1 for r in names]),
+                        np.array(rests), np.full(count, 0.1), np.ones(count, bool), np.ones(count, bool),
+                        np.zeros(count, bool), np.ones(count, bool), np.asarray(world, float))
+    roles = {role: i for i, role in enumerate(names)}
+    return Figure(skeleton, {r: i for r, i in roles.items() if r not in extra}, rest_motion(skeleton))
 
 
-def _depth(rows, i):
-    depth = 0
-    while rows[i][1] >= 0:
-        i, depth = rows[i][1], depth + 1
-    return depth
+def dance(figure, frames=120, seed=5, amount=0.7):
+    """Smooth random channels for every bone and a wandering way of the hips."""
+    rng = np.random.default_rng(seed)
+    joints = len(figure.skeleton.names)
+    time = np.linspace(0.0, 2.0 * np.pi, frames)[:, None, None]
+    waves = sum(rng.normal(size=(1, joints, 3)) / k * np.sin(k * time + rng.uniform(0, 6, (1, joints, 3)))
+                for k in (1, 2, 3))
+    location = np.zeros((frames, joints, 3))
+    location[:, figure.roles["hips"]] = 0.2 * np.concatenate(
+        [np.sin(time[:, 0]), np.cos(2 * time[:, 0]), 0.3 * np.sin(3 * time[:, 0])], axis=-1)
+    return Channels(location, rotation.exp(amount * 0.4 * waves), np.ones((frames, joints, 3)))
+
+
+def play(figure, channels):
+    """World Motion of channels on a figure."""
+    return forward(figure.skeleton, channels)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from figures import figure
+from drawn import figure
 
 from foothold.solvers import humanoid
 from foothold.solvers.errors import FootholdError
