@@ -110,7 +110,13 @@ class FOOTHOLD_OT_mirror_roles(_OnRoles, Operator):
     def change(self, context):
         armature = self.armature(context)
         before = roles.load(armature)
-        after = humanoid.mirrored(before, [b.name for b in armature.data.bones])
+        names = {b.name for b in armature.data.bones}
+        free = names - set(before.values())
+        after = dict(before)
+        for role, bone in before.items():
+            other = humanoid.mirror_bone(bone, names)
+            if humanoid.mirror_role(role) not in after and other in free:
+                after[humanoid.mirror_role(role)] = other
         roles.store(armature, after)
         return f"{len(after) - len(before)} roles filled"
 

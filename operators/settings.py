@@ -10,7 +10,8 @@ from ..solvers.transfer import Travel
 from . import job
 
 RESTS = (
-    ("FILE", "File's Rest", "The rest pose of the armature, as its file has it. Often not what a take was recorded against"),
+    ("FILE", "File's Rest", "The rest pose of the armature, as its file has it. Often not what a take was recorded "
+                            "against"),
     ("ARMATURE", "Another Armature", "The first frame of another armature's action, such as the T-pose that came with "
                                      "the take"),
     ("ACTION", "Another Action", "The first frame of another action of this armature"),
@@ -65,12 +66,12 @@ class FootholdSettings(PropertyGroup):
         ("OBJECT", "Object", "The way on the floor goes onto the armature object")))
     in_place: BoolProperty(name="In Place", description="Leave out the way on the floor; rise and fall stay")
     own_scale: BoolProperty(name="Own Scale", description="Set the scale of the way by hand instead of by leg length")
-    horizontal: FloatProperty(name="Way", default=1.0, min=0.01, soft_max=3.0, description="Scale of the way on the "
-                                                                                          "floor")
-    vertical: FloatProperty(name="Height", default=1.0, min=0.01, soft_max=3.0, description="Scale of the rise and fall "
-                                                                                            "of the hips")
+    horizontal: FloatProperty(name="Way", default=1.0, min=0.01, soft_max=3.0,
+                              description="Scale of the way on the floor")
+    vertical: FloatProperty(name="Height", default=1.0, min=0.01, soft_max=3.0,
+                            description="Scale of the rise and fall of the hips")
     action_name: StringProperty(name="Action", description="Name of the baked action; the take's and the body's names "
-                                                           "if empty. Baking again under the same name keeps your edits")
+                                "if empty. Baking again under the same name keeps your edits")
 
     def bake_settings(self, **other):
         """The job.BakeSettings; keyword arguments replace single ones."""

@@ -46,48 +46,47 @@ class Transfer(NamedTuple):
 def deltas(source, motion):
     """World deltas of the source against its rest: role -> (F, 4)."""
     return {role: rotation.mul(motion.rotations[:, j], rotation.conj(source.rest.rotations[0, j]))
-            for role, j in source.roles.items() if not anatomy.is_twist(role) and role != "root"}
+            for role, j in source.roles.items() if role != "root"}
 
 
-def _share(before, have, want_roles):
+def _share(have, want_roles):
     """Deltas for the chain `want_roles` from the deltas `have` (a list, in order) of a chain of another length.
 
-    First stands for first and last for last; what lies between is interpolated. A single bone stands for a whole chain
-    that starts at the delta `before`, so its rotation is shared out evenly.
+    First stands for first and last for last, and the rotation between neighbours is shared out over what lies between:
+    limbs of the same role keep a constant angle. One bone stands for a whole chain, stiff as it is.
     """
-    count = len(want_roles)
-    if len(have) == 1:
-        knots, places = [before, have[0]], [(i + 1) / count for i in range(count)]
-    elif count == 1:
-        knots, places = have, [len(have) - 1.0]
-    else:
-        knots, places = have, np.linspace(0.0, len(have) - 1.0, count)
+    places = np.linspace(0.0, len(have) - 1.0, len(want_roles)) if len(want_roles) > 1 else [len(have) - 1.0]
     out = {}
     for role, place in zip(want_roles, places):
-        low = min(int(np.floor(place)), len(knots) - 1)
+        low = int(place + 1e-9)
         part = place - low
-        out[role] = knots[low] if part < 1e-9 else rotation.slerp(knots[low], knots[low + 1], np.asarray(part))
+        out[role] = have[low] if part < 1e-9 else rotation.slerp(have[low], have[low + 1], np.asarray(part))
     return out
+
+
+def _twists(role, roles):
+    """All twist bones of the limb that a twist bone belongs to."""
+    return {r for r in roles if anatomy.is_twist(r) and anatomy.twist_of(r) == anatomy.twist_of(role)}
 
 
 def body_deltas(source_deltas, source_roles, body_roles):
     """Deltas for every role of the body that the source can answer for: role -> (F, 4)."""
     if "hips" not in source_deltas:
         raise FootholdError("The take has no bone in the role 'hips': map it in the Roles table.")
-    out = {role: d for role, d in source_deltas.items() if role in body_roles}
+    out = {role: d for role, d in source_deltas.items() if role in body_roles
+           and (not anatomy.is_twist(role) or _twists(role, source_deltas) == _twists(role, body_roles))}
     hips = source_deltas["hips"]
     torso = [source_deltas[r] for r in anatomy.torso(source_deltas)]
     wanted = anatomy.torso(body_roles)
     if torso and wanted:
-        out.update(_share(hips, torso, wanted))
+        out.update(_share(torso, wanted))
     chest = torso[-1] if torso else hips
     necks = [source_deltas[r] for r in anatomy.neck(source_deltas)]
     wanted = anatomy.neck(body_roles)
     if wanted and necks:
-        out.update(_share(chest, necks, wanted))
+        out.update(_share(necks, wanted))
     elif wanted and "head" in source_deltas:  # no neck in the take: it bends half way to the head
-        middle = rotation.slerp(chest, source_deltas["head"], np.asarray(0.5))
-        out.update(_share(chest, [middle], wanted))
+        out.update(_share([rotation.slerp(chest, source_deltas["head"], np.asarray(0.5))], wanted))
     return out
 
 
@@ -181,13 +180,13 @@ def _twist_share(role, figure):
 
 
 def _twist_rotations(body, wanted):
-    """World rotations of the twist bones: role -> (F, 4).
+    """World rotations of the twist bones that the take has no equals of: role -> (F, 4).
 
     A forearm's or shin's twist bone turns with the hand or foot by its share of the relative roll. An upper arm's or
     thigh's turns back by what is left, because there the roll starts from nothing at the trunk.
     """
     out = {}
-    for role in (r for r in body.roles if anatomy.is_twist(r)):
+    for role in (r for r in body.roles if anatomy.is_twist(r) and r not in wanted):
         limb = anatomy.twist_of(role)
         child = anatomy.limb_child(limb, body.roles)
         if limb not in wanted or child is None:

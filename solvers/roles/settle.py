@@ -193,7 +193,7 @@ def _split_column(column, arms, tree):
 
 
 def _on_the_way(found, role, bones, end):
-    """The bones of a chain in order; where some lie on the way to `end`, only those."""
+    """The bones of a chain in order; where some lie on the way to `end`, only those and what lies between them."""
     tree = found.tree
     bones = found.deforming(bones)
     on = [j for j in bones if end is not None and tree.is_above(j, end)]
@@ -202,7 +202,9 @@ def _on_the_way(found, role, bones, end):
         if beside:
             others = ", ".join(f"'{tree.names[j]}'" for j in beside)
             found.conflicts.append(f"{role}: {others} left out, not on the way to '{tree.names[end]}'")
-        return sorted(on, key=lambda j: tree.depth[j])
+        on = sorted(on, key=lambda j: tree.depth[j])
+        # a bone between two of a chain bends with it, whatever it is called
+        return [j for j in tree.line(on[-1]) if tree.depth[j] >= tree.depth[on[0]]]
     return found.row(role, bones)
 
 
