@@ -108,14 +108,14 @@ def t_pose_frames(positions, roles, tolerance=15.0):
     return order[found.off_t_pose[order] <= tolerance]
 
 
-def standing_frames(positions, roles, tolerance=20.0):
-    """Frames, best first, in which the figure stands straight and symmetric, wherever its arms are."""
+def standing_frames(positions, roles):
+    """Frames, best first, in which the figure stands upright and symmetric, wherever its arms are; see Stance."""
     found = stances(positions, roles)
     if found is None:
         return np.empty(0, int)
     worst = np.maximum(found.error, found.bend)
     order = np.argsort(worst, kind="stable")
-    return order[(worst[order] <= tolerance) & found.stands[order]]
+    return order[found.stands[order]]
 
 
 def _yaw(direction):
