@@ -1,5 +1,6 @@
 """The bake as one road: read, solve, write. The panel and the command line both walk it, so their keys are the same."""
 
+import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -54,6 +55,7 @@ class BakeReport:
     awry: list = field(default_factory=list)  # (bone, degrees, reason): evaluates otherwise than keyed
     edits: int = 0  # hand edits kept
     notes: list = field(default_factory=list)
+    seconds: dict = field(default_factory=dict)  # stage -> how long it took
 
 
 class TakeData(NamedTuple):
@@ -272,8 +274,10 @@ def bake_steps(scene, settings):
 def solve_steps(scene, settings):
     """Read and solve; a generator that yields the part done and returns what `finish` writes."""
     check(settings)
+    started = time.perf_counter()
     take = yield from part(read_take_steps(scene, settings), 0.0, 0.5)
     body, held = read_body(settings)
+    read_seconds = time.perf_counter() - started
 
     def solve(given):
         return transfer.transfer(take.figure, take.motion, body, held, settings.travel, take.origin,
@@ -285,13 +289,17 @@ def solve_steps(scene, settings):
         result, awry = yield from part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.7, 1.0)
     report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
     report.disagreement, report.left_over = compare_rests(take.figure, body)
-    return take.frames, key_channels(settings.body, body.skeleton, result), report
+    channels = key_channels(settings.body, body.skeleton, result)
+    report.seconds = {"read": read_seconds, "transfer": time.perf_counter() - started - read_seconds}
+    return take.frames, channels, report
 
 
 def finish(settings, frames, channels, report):
     """Write what was solved; returns the completed BakeReport."""
+    started = time.perf_counter()
     action, report.edits, report.notes = write(settings, frames, channels)
     report.action = action.name
+    report.seconds["write"] = time.perf_counter() - started
     return report
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,7 +114,6 @@ def _check_target(path):
 
 def bake_one(args):
     """Bake as the arguments of `bake` say; returns the report as plain data."""
-    started = time.perf_counter()
     for target in (args.out, *(p for p in (args.sheet, args.report) if p)):
         if not Path(target).absolute().parent.is_dir():
             raise FootholdError(f"{target}: the folder '{Path(target).parent}' does not exist.")
@@ -141,11 +139,11 @@ def bake_one(args):
         take.armature, body, take_rest, body_rest, args.range[0], args.range[1], args.step,
         transfer.Travel(args.travel, args.in_place, args.scale, args.height_scale), args.action)
     done = job.run(job.bake_steps(scene, settings))
-    bake_seconds = time.perf_counter() - started
     for imported in temporary:
         if imported is not None:
             files.remove(imported)
-    take.armature.name, body.name = TAKE, BODY
+    _call(take.armature, TAKE)
+    _call(body, BODY)
     baked = body.animation_data.action
     scene.frame_start, scene.frame_end = read.frame_span(baked)
     scene.frame_set(scene.frame_start)
@@ -154,13 +152,13 @@ def bake_one(args):
               "scale": {"horizontal": done.scale[0], "vertical": done.scale[1]},
               "rest_disagreement_deg": _rows(done.disagreement), "rest_left_over_deg": _rows(done.left_over),
               "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
-              "notes": done.notes, "seconds": {"bake": round(bake_seconds, 3)}}
+              "notes": done.notes, "cost": _cost(done)}
     if job.large(done.left_over):
         cli.say(job.disagreement_sentence(job.large(done.left_over)))
     for bone, degrees, reason in done.awry:
         cli.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
     if args.report or args.json:
-        report["metrics"] = measure.measure(scene, take.armature, body)
+        report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"])
     if args.sheet:
         render.contact_sheet(args.sheet, scene, take.armature, body)
     _save(args.out, scene, body, fps)
@@ -168,6 +166,21 @@ def bake_one(args):
         cli.write_json(args.report, report)
     cli.say(f"{args.out}: {done.frames} frames at {fps:g} fps of '{take.action.name}' on '{args.body}'")
     return report
+
+
+def _cost(done):
+    """Frames a second of the whole bake and of each stage."""
+    whole = sum(done.seconds.values())
+    return {"seconds": {stage: round(s, 4) for stage, s in done.seconds.items()},
+            "frames_per_second": round(done.frames / max(whole, 1e-9), 1)}
+
+
+def _call(armature, name):
+    """Name an armature, also where a mesh has that name already."""
+    other = bpy.data.objects.get(name)
+    if other is not None and other != armature:
+        other.name = f"{name} of {armature.name}"
+    armature.name = name
 
 
 def _hold_rest(take, choice):
