@@ -320,3 +320,17 @@ def test_bad_rigs_are_named_and_change_nothing(stage):
     compat.assign(take, one)
     take.pose.bones["hips"].keyframe_insert("location", frame=1)
     refuse("one frame")
+
+
+def test_a_flip_of_the_take_is_turned_back_and_told(stage):
+    scene, take, body = stage
+    clean = bake(stage, action_name="clean").action
+    for curve in compat.fcurves(take.animation_data.action, take):
+        if '"forearm.R"].rotation_quaternion' in curve.data_path:
+            for key in list(curve.keyframe_points)[29:31]:
+                key.co.y = {0: 0.0, 1: 0.0, 2: 1.0, 3: 0.0}[curve.array_index]
+            curve.update()
+    report = bake(stage, action_name="repaired")
+    assert [(f["bone"], f["first"], f["last"]) for f in report.flips] == [("forearm.R", 30, 31)]
+    a, b = (values(bpy.data.actions[n], body) for n in (clean, "repaired"))
+    assert max(np.abs(a[k] - b[k]).max() for k in a) < 0.05
