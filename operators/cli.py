@@ -5,6 +5,8 @@ Exit codes: 0 good, 2 wrong use, 3 bad input, 1 anything else. Messages go to st
 
 import argparse
 import contextlib
+import ctypes
+import io
 import json
 import os
 import sys
@@ -22,16 +24,23 @@ def say(*words):
     print(*words, file=sys.stderr, flush=True)
 
 
+def _flush():
+    """Empty both Python's and C's own buffers: Blender and its importers print through the latter."""
+    sys.stdout.flush()
+    library = ctypes.CDLL("ucrtbase") if os.name == "nt" else ctypes.CDLL(None)
+    library.fflush(None)
+
+
 @contextlib.contextmanager
 def _quiet_stdout():
     """Send all that Blender and its importers print to stderr; yields a writer to the real stdout."""
-    sys.stdout.flush()
+    _flush()
     real = os.dup(1)
     os.dup2(2, 1)
     try:
         yield lambda text: os.write(real, text.encode())
     finally:
-        sys.stdout.flush()
+        _flush()
         os.dup2(real, 1)
         os.close(real)
 
@@ -63,7 +72,7 @@ def _positive(text):
 
 
 def _count(text):
-    if not text.isdigit() or int(text) < 1:
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 up")
     return int(text)
 
@@ -115,15 +124,26 @@ def parser(prog="foothold"):
     return out
 
 
+def fault_of(arguments):
+    """What the parser finds wrong with these words, in its own words; "" if nothing."""
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(told):
+            parser().parse_args(arguments)
+    except SystemExit:
+        return told.getvalue().strip().rpartition("error: ")[2]
+    return ""
+
+
 def main(arguments, prog="foothold"):
     """Run one command; returns the exit code."""
     try:
         args = parser(prog).parse_args(arguments)
     except SystemExit as stop:
         return stop.code or GOOD
-    from . import tasks  # needs Blender; a wrong word must be answered without it
-
     with _quiet_stdout() as write:
+        from . import tasks  # needs Blender, which prints; a wrong word must be answered without it
+
         try:
             code, result = tasks.COMMANDS[args.command](args)
         except FootholdError as error:
