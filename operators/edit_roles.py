@@ -84,9 +84,9 @@ class FOOTHOLD_OT_pick_role(_OnRoles, Operator):
         bone = compat.active_bone(armature)
         if bone is None:
             raise FootholdError(f"Select a bone of '{armature.name}' in the viewport first.")
-        found = {r: b for r, b in roles.load(armature).items() if b != bone.name}
-        roles.store(armature, {**found, self.role: bone.name})
-        return f"{self.role}: {bone.name}"
+        found = {r: b for r, b in roles.load(armature).items() if b != bone}
+        roles.store(armature, {**found, self.role: bone})
+        return f"{self.role}: {bone}"
 
 
 class FOOTHOLD_OT_clear_role(_OnRoles, Operator):
