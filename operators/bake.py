@@ -1,19 +1,19 @@
 """The bake, the comparison of two rests, and giving up one's own edits."""
 
+from bpy.props import EnumProperty
 from bpy.types import Operator
 
 from ..solvers.errors import FootholdError
-from . import job
+from . import job, prepare
 from .bridge import compat, keys, roles
-from .edit_roles import detect_roles
-from .runner import Steps, needs
+from .runner import Steps, needs, needs_all
 
 
-def keep_roles(settings):
+def keep_roles(context):
     """Store the roles that a bake has detected by itself, so that the table and the review show them."""
-    for armature in (settings.take, settings.body):
+    for armature in (context.scene.foothold.take, context.scene.foothold.body):
         if roles.KEY not in armature:
-            detect_roles(armature)
+            prepare.detect_roles(context, armature)
 
 
 def tell(operator, report):
@@ -33,41 +33,58 @@ def tell(operator, report):
 
 
 class FOOTHOLD_OT_bake(Steps, Operator):
-    """Bake the take onto the body: keys on a new action of the body, and nothing else. What you changed by hand since
-    the last bake stays as it is"""
+    """Bake the take onto the body"""
 
     bl_idname = "foothold.bake"
     bl_label = "Bake"
+    bl_description = ("Bake the take onto the body: keys on a new action of the body, and nothing else. What you "
+                      "changed by hand since the last bake stays as it is. ESC stops it")
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):
-        return needs(cls, context, "take", "body")
+        return needs_all(cls, context)
 
     def steps(self, context):
         return (yield from job.bake_steps(context.scene, context.scene.foothold.bake_settings()))
 
     def done(self, context, result):
-        keep_roles(context.scene.foothold)
+        keep_roles(context)
         tell(self, result)
 
 
+# A/B: what the rest does
+
+SIDES = (("A", "A: File's Rest", "The bake against the rest of the take's file"),
+         ("B", "B: Picked Rest", "The bake against the rest that is picked"))
+
+
 def ab_names(settings):
-    """Names of the two actions of a comparison: with the file's rest and with the picked one."""
-    base = f"{settings.take.name} on {settings.body.name}"[:50]
-    return f"{base} (file's rest)", f"{base} (picked rest)"
+    """side -> name of its action."""
+    base = f"{settings.take.name} on {settings.body.name}"[:45]
+    return {"A": f"{base} A (file's rest)", "B": f"{base} B (picked rest)"}
+
+
+def ab_playing(settings):
+    """Which side the body plays: "A", "B", or None."""
+    action = prepare.plays(settings.body)
+    if action is None or settings.take is None:
+        return None
+    return next((side for side, name in ab_names(settings).items() if name == action.name), None)
 
 
 class FOOTHOLD_OT_bake_ab(Steps, Operator):
-    """Bake twice, with the file's rest and with the picked one, to see what the rest does"""
+    """Bake twice, to see what the rest does"""
 
     bl_idname = "foothold.bake_ab"
-    bl_label = "A/B of the Rests"
+    bl_label = "Bake A/B of the Rests"
+    bl_description = ("Bake twice, against the rest of the take's file (A) and against the picked one (B), into two "
+                      "actions to switch between: it shows what the rest does")
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):
-        if not needs(cls, context, "take", "body"):
+        if not needs_all(cls, context):
             return False
         if context.scene.foothold.take_rest.kind == "FILE":
             cls.poll_message_set("Pick another rest than the file's: there is nothing to compare")
@@ -76,58 +93,68 @@ class FOOTHOLD_OT_bake_ab(Steps, Operator):
 
     def steps(self, context):
         settings = context.scene.foothold
-        by_file, picked = ab_names(settings)
-        first = settings.bake_settings(take_rest=job.RestChoice(), action_name=by_file)
-        job.check(settings.bake_settings())
-        # solve both before the first is written
+        names, file_rest = ab_names(settings), {"take_rest": job.RestChoice()}
+        wanted = [settings.bake_settings(action_name=names["A"], **file_rest),
+                  settings.bake_settings(action_name=names["B"])]
         solved = []
-        for i, wanted in enumerate((first, settings.bake_settings(action_name=picked))):
-            solved.append((wanted, (yield from job.part(job.solve_steps(context.scene, wanted), i / 2, (i + 1) / 2))))
-        return [job.finish(wanted, *found) for wanted, found in solved][-1]
+        for i, one in enumerate(wanted):  # both, before the first is written
+            solved.append((yield from job.part(job.solve_steps(context.scene, one), i / 2, (i + 1) / 2)))
+        return [job.finish(one, *found) for one, found in zip(wanted, solved)][-1]
 
     def done(self, context, result):
-        keep_roles(context.scene.foothold)
+        keep_roles(context)
         tell(self, result)
 
 
-class FOOTHOLD_OT_swap_ab(Operator):
-    """Let the body play the other of the two bakes"""
+class FOOTHOLD_OT_play_ab(Operator):
+    """Let the body play one of the two bakes"""
 
-    bl_idname = "foothold.swap_ab"
-    bl_label = "Swap A/B"
+    bl_idname = "foothold.play_ab"
+    bl_label = "Play A/B"
+    bl_description = "Let the body play this one of the two bakes"
     bl_options = {"REGISTER", "UNDO"}
+
+    side: EnumProperty(name="Side", items=(*SIDES, ("OTHER", "The Other", "The one that it does not play")),
+                       default="OTHER")
 
     @classmethod
     def poll(cls, context):
         if not needs(cls, context, "take", "body"):
             return False
-        if any(keys.baked_action(name) is None for name in ab_names(context.scene.foothold)):
+        if any(keys.baked_action(name) is None for name in ab_names(context.scene.foothold).values()):
             cls.poll_message_set("Bake A/B of the rests first")
             return False
         return True
 
     def execute(self, context):
         settings = context.scene.foothold
-        by_file, picked = (keys.baked_action(name) for name in ab_names(settings))
-        playing = settings.body.animation_data.action
-        compat.assign(settings.body, by_file if playing == picked else picked)
-        self.report({"INFO"}, settings.body.animation_data.action.name)
+        side = self.side
+        if side == "OTHER":
+            side = "A" if ab_playing(settings) == "B" else "B"
+        action = keys.baked_action(ab_names(settings)[side])
+        before = prepare.plays(settings.body)
+        compat.assign(settings.body, action)
+        if before is not None and before != action and not before.users:
+            before.use_fake_user = True  # without this it would be gone after a save
+        self.report({"INFO"}, f"'{settings.body.name}' plays '{action.name}'")
         return {"FINISHED"}
 
 
 class FOOTHOLD_OT_forget_edits(Operator):
-    """Give up your edits of the selected bones, or of all bones if none is selected: the next bake replaces them"""
+    """Give up your edits"""
 
     bl_idname = "foothold.forget_edits"
     bl_label = "Forget My Edits"
+    bl_description = ("Give up your edits of the selected bones, or of all bones outside Pose Mode: the next bake "
+                      "replaces them")
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):
         if not needs(cls, context, "body"):
             return False
-        data = context.scene.foothold.body.animation_data
-        if data is None or data.action is None or not keys.is_baked(data.action):
+        action = prepare.plays(context.scene.foothold.body)
+        if action is None or not keys.is_baked(action):
             cls.poll_message_set("The body plays no baked action")
             return False
         return True
@@ -136,7 +163,7 @@ class FOOTHOLD_OT_forget_edits(Operator):
         body = context.scene.foothold.body
         chosen = [b.name for b in compat.selected_pose_bones(body)] if body.mode == "POSE" else []
         try:
-            count = keys.forget_edits(body.animation_data.action, chosen or None)
+            count = keys.forget_edits(prepare.plays(body), chosen or None)
         except FootholdError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -144,4 +171,4 @@ class FOOTHOLD_OT_forget_edits(Operator):
         return {"FINISHED"}
 
 
-CLASSES = (FOOTHOLD_OT_bake, FOOTHOLD_OT_bake_ab, FOOTHOLD_OT_swap_ab, FOOTHOLD_OT_forget_edits)
+CLASSES = (FOOTHOLD_OT_bake, FOOTHOLD_OT_bake_ab, FOOTHOLD_OT_play_ab, FOOTHOLD_OT_forget_edits)

@@ -1,49 +1,30 @@
 """Choosing the pose that a motion is authored against, and comparing it with the body's."""
 
-import json
-
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, IntProperty
 from bpy.types import Operator
 
 from ..solvers.errors import FootholdError
-from . import guess, job
+from . import guess, job, prepare
 from .runner import needs
-
-_SIDES = (("TAKE", "Take", "The recorded motion"), ("BODY", "Body", "The character"))
-
-
-def set_rest(rest, choice):
-    """Put a job.RestChoice into the panel's settings."""
-    rest.kind = choice.kind.upper()
-    if choice.kind == "frame":
-        rest.frame = choice.frame
-    if choice.armature is not None:
-        rest.armature = choice.armature
-        choice.armature.hide_set(True)
+from .settings import SIDES
 
 
-def compare(context):
-    """Keep for the panel how far the two rests disagree; a FootholdError is kept as what is wrong."""
-    settings, manager = context.scene.foothold, context.window_manager
-    manager.foothold_rests = ""
-    if settings.take is None or settings.body is None:
-        return
-    try:
-        bake = settings.bake_settings()
-        rows, left_over = job.compare_rests(job.read_figure(bake.take, bake.take_rest),
-                                            job.read_figure(bake.body, bake.body_rest))
-        shown = job.large(left_over)
-        told = {"rows": rows, "sentence": job.disagreement_sentence(shown) if shown else ""}
-    except FootholdError as error:
-        told = {"error": str(error)}
-    manager.foothold_rests = json.dumps(told)
+def _needs_action(cls, context):
+    """For `poll`: a take that plays something."""
+    if not needs(cls, context, "take"):
+        return False
+    if prepare.plays(context.scene.foothold.take) is None:
+        cls.poll_message_set("The take plays no action")
+        return False
+    return True
 
 
 class FOOTHOLD_OT_compare_rests(Operator):
-    """Show for every limb how far the take's rest and the body's rest disagree, worst first"""
+    """Show how far the two rests disagree"""
 
     bl_idname = "foothold.compare_rests"
     bl_label = "Compare Rests"
+    bl_description = "Show for every limb how far the take's rest and the body's rest disagree, worst first"
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -51,60 +32,88 @@ class FOOTHOLD_OT_compare_rests(Operator):
         return needs(cls, context, "take", "body")
 
     def execute(self, context):
-        compare(context)
+        prepare.compare(context)
+        shown = context.window_manager.foothold
+        if shown.rests_error:
+            self.report({"ERROR"}, shown.rests_error)
+            return {"CANCELLED"}
         return {"FINISHED"}
 
 
 class FOOTHOLD_OT_guess_rest(Operator):
-    """Find the rest by itself: the file's own if it is a standing pose, else a frame in which the performer stands in a
-    T-pose"""
+    """Find the take's rest"""
 
     bl_idname = "foothold.guess_rest"
     bl_label = "Guess"
+    bl_description = ("Find the take's rest: the T-pose file that came with it, the file's own rest if somebody can "
+                      "stand in it, or the frame in which the performer stands best")
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):
-        return needs(cls, context, "take")
+        return _needs_action(cls, context)
 
     def execute(self, context):
-        settings = context.scene.foothold
         try:
-            choice, _imported = guess.rest_of(settings.take)
+            told = prepare.guess_rest(context.scene.foothold)
         except FootholdError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        set_rest(settings.take_rest, choice)
-        compare(context)
-        self.report({"INFO"}, f"Rest: frame {choice.frame}" if choice.kind == "frame" else "Rest: the file's own")
+        prepare.compare(context)
+        self.report({"INFO"}, f"Rest: {told}")
         return {"FINISHED"}
 
 
 class FOOTHOLD_OT_find_t_pose(Operator):
-    """Go to the frame in which the take comes nearest to a T-pose, and use it as the rest"""
+    """Find the frames in which the take stands in a T-pose"""
 
     bl_idname = "foothold.find_t_pose"
-    bl_label = "Find T-Pose Frame"
+    bl_label = "Find T-Pose Frames"
+    bl_description = ("Look through the take for frames in which the performer stands in a T-pose, use the best of them "
+                      "as the rest and go there. Press again for the next best")
     bl_options = {"REGISTER", "UNDO"}
+
+    number: IntProperty(name="Number", default=0, min=0, options={"SKIP_SAVE"},
+                        description="Which of the stretches that were found, best first; 0 takes the next")
 
     @classmethod
     def poll(cls, context):
-        return needs(cls, context, "take")
+        return _needs_action(cls, context)
 
     def execute(self, context):
         settings = context.scene.foothold
+        chosen = settings.take_rest
         try:
-            found = guess.t_pose_frames(settings.take, job.take_action(settings.take))
-            if not found:
-                raise FootholdError("The take never stands in a T-pose: choose another file or action as rest.")
+            frames = guess.t_pose_frames(settings.take, job.take_action(settings.take))
         except FootholdError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        settings.take_rest.frame, settings.take_rest.kind = found[0], "FRAME"
-        context.scene.frame_set(found[0])
-        compare(context)
-        self.report({"INFO"}, f"{len(found)} frames in a T-pose; the best is {found[0]}")
+        found = stretches(frames)
+        if not found:
+            self.report({"ERROR"}, "The take never stands in a T-pose: choose another file or action as its rest.")
+            return {"CANCELLED"}
+        at = self.number - 1 if self.number else 0
+        if not self.number and chosen.kind == "FRAME" and chosen.frame in found:
+            at = found.index(chosen.frame) + 1
+        frame = found[at % len(found)]
+        prepare.set_rest(chosen, job.RestChoice("frame", frame=frame))
+        context.scene.frame_set(frame)
+        prepare.compare(context)
+        others = ", ".join(str(f) for f in found if f != frame)
+        self.report({"INFO"}, f"T-pose at frame {frame}" + (f"; also at {others}" if others else ""))
         return {"FINISHED"}
+
+
+def stretches(frames, apart=5, most=8):
+    """The best frame of every stretch of frames, best first, as `frames` are; `apart` frames end a stretch."""
+    stretch, number = {}, 0
+    for before, frame in zip([None, *sorted(frames)], sorted(frames)):
+        number += before is not None and frame - before > apart
+        stretch[frame] = number
+    best = {}
+    for frame in frames:
+        best.setdefault(stretch[frame], frame)
+    return list(best.values())[:most]
 
 
 class FOOTHOLD_OT_rest_here(Operator):
@@ -112,15 +121,24 @@ class FOOTHOLD_OT_rest_here(Operator):
 
     bl_idname = "foothold.rest_here"
     bl_label = "Current Frame"
+    bl_description = "Use the frame that the timeline stands at as the rest"
     bl_options = {"REGISTER", "UNDO"}
 
-    target: EnumProperty(items=_SIDES)
+    target: EnumProperty(items=SIDES)
+
+    @classmethod
+    def poll(cls, context):
+        settings = context.scene.foothold
+        if settings.take is None and settings.body is None:
+            cls.poll_message_set("Choose a take or a body first")
+            return False
+        return True
 
     def execute(self, context):
         settings = context.scene.foothold
         rest = settings.take_rest if self.target == "TAKE" else settings.body_rest
-        rest.frame, rest.kind = context.scene.frame_current, "FRAME"
-        compare(context)
+        prepare.set_rest(rest, job.RestChoice("frame", frame=context.scene.frame_current))
+        prepare.compare(context)
         return {"FINISHED"}
 
 

@@ -2,58 +2,122 @@
 
 import json
 
-from bpy.props import IntProperty, StringProperty
+from bpy.props import FloatProperty, StringProperty
 from bpy.types import Operator
 from bpy_extras.io_utils import ExportHelper
 
+from . import prepare
 from .bridge import measure, render
-from .runner import Steps, needs
+from .runner import Steps, needs_all
+
+# metric of solvers.report -> what a fault of it looks like
+_WORDS = {
+    "angular_speed_deg_per_s": "turns at {value:.0f}°/s, {limit:.0f} is fast",
+    "acceleration_ratio": "jerks {value:.1f} times as hard as the take",
+    "limb_direction_std_deg": "wavers by {value:.2f}° against the take",
+    "limb_direction_mean_deg": "points {value:.0f}° elsewhere throughout",
+    "twist_std_deg": "twists by {value:.1f}° against the take",
+    "root_path_rms_percent_of_leg": "way is off by {value:.1f} % of a leg",
+}
+_MARKED = 4  # worst frames that a contact sheet shows besides the evenly spread ones
+
+
+def fault_words(fault):
+    """What a fault (of settings.FootholdFault) looks like, in words."""
+    words = _WORDS.get(fault.metric, "{metric} {value:.3g}, at most {limit:.3g}")
+    return words.format(metric=fault.metric.replace("_", " "), value=fault.value, limit=fault.limit)
+
+
+def report_lines(report):
+    """What a report of solvers.report comes to: a few sentences for the artist."""
+    metrics, total = report["metrics"], report["faults_total"]
+    lines = [f"{report['frames']['count']} frames: " + (f"{total} fault{'s' if total > 1 else ''}, worst first" if total
+                                                         else "no faults")]
+    limb, twist, way = metrics["limb_direction_deg"], metrics["twist_deg"], metrics["root_path"]
+    if limb["worst_role"]:
+        lines.append(f"Limbs waver by at most {limb['std']:.3f}° ({limb['worst_role']})")
+    if twist["worst_role"]:
+        lines.append(f"They twist by at most {twist['std']:.2f}° ({twist['worst_role']})")
+    if way["rms_percent_of_leg"] is not None:
+        lines.append(f"The way is off by {way['rms_percent_of_leg']:.2f} % of a leg")
+    return lines + report["notes"]
+
+
+def report_of(settings):
+    """A text that says what a report was made of: take and body and what both play."""
+    actions = [prepare.plays(armature) for armature in (settings.take, settings.body)]
+    return json.dumps([settings.take and settings.take.name, settings.body and settings.body.name,
+                       *(action and action.name for action in actions)])
+
+
+def worst_frames(shown):
+    """The frames of the worst faults, each once."""
+    return list(dict.fromkeys(fault.frame for fault in shown.faults if fault.has_frame))[:_MARKED]
 
 
 class FOOTHOLD_OT_measure(Steps, Operator):
-    """Play take and body frame by frame as Blender evaluates them, and compare"""
+    """Compare the body with the take"""
 
     bl_idname = "foothold.measure"
     bl_label = "Measure"
+    bl_description = "Play take and body frame by frame as Blender evaluates them, and compare. Changes nothing"
     bl_options = {"REGISTER"}
 
     @classmethod
     def poll(cls, context):
-        return needs(cls, context, "take", "body")
+        if not needs_all(cls, context):
+            return False
+        if prepare.plays(context.scene.foothold.body) is None:
+            cls.poll_message_set("The body plays no action: bake first")
+            return False
+        return True
 
     def steps(self, context):
         settings = context.scene.foothold
         return (yield from measure.measure_steps(context.scene, settings.take, settings.body))
 
     def done(self, context, result):
-        context.window_manager.foothold_report = json.dumps(result)
+        shown = context.window_manager.foothold
+        shown.report, shown.report_of = json.dumps(result), report_of(context.scene.foothold)
+        shown.report_lines = "\n".join(report_lines(result))
+        shown.faults.clear()
+        for found in result["faults"]:
+            row = shown.faults.add()
+            row.name = found["role"] or found["bone"] or "body"
+            row.metric, row.value, row.limit = found["metric"], found["value"], found["limit"]
+            row.has_frame = found["frame"] is not None
+            row.frame = found["frame"] if row.has_frame else 0.0
+        shown.faults_at = 0
         self.report({"INFO"}, result["summary"])
 
 
 class FOOTHOLD_OT_jump(Operator):
     """Go to this frame"""
 
-    bl_idname = "foothold.jump"
+    bl_idname = "foothold.jump_to_fault"
     bl_label = "Go There"
+    bl_description = "Let the timeline go to this frame"
     bl_options = {"INTERNAL"}
-    frame: IntProperty()
+
+    frame: FloatProperty(name="Frame")
 
     def execute(self, context):
-        context.scene.frame_set(self.frame)
+        context.scene.frame_set(int(self.frame // 1), subframe=self.frame % 1)
         return {"FINISHED"}
 
 
 class FOOTHOLD_OT_save_report(Operator, ExportHelper):
-    """Save the measured figures as JSON"""
+    """Save the figures"""
 
     bl_idname = "foothold.save_report"
     bl_label = "Save Report"
+    bl_description = "Save all that was measured as JSON"
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
     @classmethod
     def poll(cls, context):
-        if not context.window_manager.foothold_report:
+        if not context.window_manager.foothold.report:
             cls.poll_message_set("Measure first")
             return False
         return True
@@ -61,32 +125,36 @@ class FOOTHOLD_OT_save_report(Operator, ExportHelper):
     def execute(self, context):
         try:
             with open(self.filepath, "w", encoding="utf-8") as file:
-                json.dump(json.loads(context.window_manager.foothold_report), file, indent=1, ensure_ascii=False)
+                json.dump(context.window_manager.foothold.measured(), file, indent=1, ensure_ascii=False)
         except OSError as error:
             self.report({"ERROR"}, f"{self.filepath}: cannot be written ({error.strerror}): choose another place.")
             return {"CANCELLED"}
+        self.report({"INFO"}, f"Saved as {self.filepath}")
         return {"FINISHED"}
 
 
 class FOOTHOLD_OT_contact_sheet(Steps, Operator, ExportHelper):
-    """Render the take beside the body at frames spread over the range, into one PNG"""
+    """Render a contact sheet"""
 
     bl_idname = "foothold.contact_sheet"
     bl_label = "Contact Sheet"
+    bl_description = ("Render the take beside the body at frames spread over the clip into one PNG; the worst measured "
+                      "frames are added and marked")
     bl_options = {"REGISTER"}
     filename_ext = ".png"
     filter_glob: StringProperty(default="*.png", options={"HIDDEN"})
 
     @classmethod
     def poll(cls, context):
-        return needs(cls, context, "take", "body")
+        return needs_all(cls, context)
 
     def invoke(self, context, event):
         return ExportHelper.invoke(self, context, event)
 
     def steps(self, context):
-        settings = context.scene.foothold
-        yield from render.contact_sheet_steps(self.filepath, context.scene, settings.take, settings.body)
+        settings, shown = context.scene.foothold, context.window_manager.foothold
+        worst = worst_frames(shown) if shown.report_of == report_of(settings) else ()
+        yield from render.contact_sheet_steps(self.filepath, context.scene, settings.take, settings.body, worst=worst)
 
     def done(self, context, result):
         self.report({"INFO"}, f"Contact sheet: {self.filepath}")

@@ -5,6 +5,7 @@ import time
 import bpy
 
 from ..solvers.errors import FootholdError
+from . import prepare
 
 _SLICE = 0.05  # seconds of work between two looks at the keyboard
 
@@ -23,17 +24,21 @@ class Steps:
         """Tell what was made of it."""
 
     def execute(self, context):
-        """All steps at once."""
+        """All steps at once; in a window the mouse pointer shows how far it is."""
+        manager = context.window_manager
+        manager.progress_begin(0.0, 1.0)
         try:
             steps = self.steps(context)
             while True:
-                next(steps)
+                manager.progress_update(next(steps))
         except StopIteration as end:
             self.done(context, end.value)
             return {"FINISHED"}
         except FootholdError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        finally:
+            manager.progress_end()
 
     def invoke(self, context, _event):
         """Step by step in a window; at once without one."""
@@ -48,9 +53,11 @@ class Steps:
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        """One slice of work a timer event."""
+        """One slice of work a timer event; nothing else gets through until it is done or stopped."""
         if event.type == "ESC":
-            return self.cancel(context)
+            self.cancel(context)
+            self.report({"INFO"}, f"{self.bl_label} stopped. Nothing has changed.")
+            return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         until = time.monotonic() + _SLICE
@@ -73,31 +80,22 @@ class Steps:
         return {"RUNNING_MODAL"}
 
     def cancel(self, context):
-        """Stop; everything is as it was before."""
+        """Stop; everything is as it was before. Blender itself calls this when the window closes."""
         self._steps.close()
         self._end(context)
-        self.report({"INFO"}, f"{self.bl_label} stopped. Nothing has changed.")
-        return {"CANCELLED"}
 
     def _show(self, context, part):
         context.window_manager.progress_update(part)
-        context.window_manager.foothold_progress = part
-        redraw(context)
+        context.window_manager.foothold.progress = part
+        prepare.redraw(context)
 
     def _end(self, context):
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
-        context.window_manager.foothold_progress = -1.0
-        context.workspace.status_text_set(None)
-        redraw(context)
-
-
-def redraw(context):
-    """Have the sidebars drawn again."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+        context.window_manager.foothold.progress = -1.0
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        prepare.redraw(context)
 
 
 def needs(cls, context, *words):
@@ -108,3 +106,11 @@ def needs(cls, context, *words):
             cls.poll_message_set(f"Choose a {word} first")
             return False
     return True
+
+
+def needs_all(cls, context):
+    """For `poll`: whether a bake has all that it needs; tells the artist what is missing."""
+    lacking = prepare.missing(context.scene.foothold)
+    if lacking:
+        cls.poll_message_set(lacking)
+    return lacking is None

@@ -1,19 +1,31 @@
-"""What the artist sets in the panel, kept with the scene. Role maps are not here: they live on the armatures."""
+"""What the artist sets in the panel, kept with the scene. Role maps are not here: they live on the armatures.
+
+What is only shown (comparisons, figures, progress) hangs on the window manager: it is no part of the file, and no undo
+brings an old one back.
+"""
 
 import json
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 from bpy.types import PropertyGroup
 
 from ..solvers.transfer import Travel
-from . import job
+from . import job, prepare
 
+SIDES = (("TAKE", "Take", "The recorded motion"), ("BODY", "Body", "The character that shall play it"))
 RESTS = (
     ("FILE", "File's Rest", "The rest pose of the armature, as its file has it. Often not what a take was recorded "
                             "against"),
-    ("ARMATURE", "Another Armature", "The first frame of another armature's action, such as the T-pose that came with "
-                                     "the take"),
+    ("ARMATURE", "Another File", "The first frame of another armature, such as the T-pose file that came with the take"),
     ("ACTION", "Another Action", "The first frame of another action of this armature"),
     ("FRAME", "A Frame", "A frame of its own action in which it stands in a T-pose"),
     ("POSE", "Current Pose", "The pose that it shows now"),
@@ -25,41 +37,45 @@ def is_armature(_settings, thing):
     return thing.type == "ARMATURE"
 
 
-def forget_comparison(_settings, context):
-    """A comparison of two rests is no longer true once either of them changes."""
-    context.window_manager.foothold_rests = ""
+def moves_objects(_settings, action):
+    """Whether an action can hold the pose of an armature."""
+    return any(slot.target_id_type in ("OBJECT", "UNSPECIFIED") for slot in action.slots)
 
 
 class FootholdRest(PropertyGroup):
     """Which pose counts as rest."""
 
-    kind: EnumProperty(name="Rest", items=RESTS, default="FILE", update=forget_comparison,
+    kind: EnumProperty(name="Rest", items=RESTS, default="FILE", update=prepare.rest_chosen,
                        description="The pose that the motion is authored against. Nothing is applied to the rig")
-    frame: IntProperty(name="Frame", default=1, update=forget_comparison, description="Frame that shows the rest")
-    action: PointerProperty(name="Action", type=bpy.types.Action, update=forget_comparison,
+    frame: IntProperty(name="Frame", default=1, update=prepare.rest_chosen, description="Frame that shows the rest")
+    action: PointerProperty(name="Action", type=bpy.types.Action, poll=moves_objects, update=prepare.rest_chosen,
                             description="Action whose first frame shows the rest")
-    armature: PointerProperty(name="Armature", type=bpy.types.Object, poll=is_armature, update=forget_comparison,
+    armature: PointerProperty(name="Armature", type=bpy.types.Object, poll=is_armature, update=prepare.rest_chosen,
                               description="Armature whose action shows the rest in its first frame")
 
     def choice(self):
         """The job.RestChoice."""
-        return job.RestChoice(self.kind.lower(), self.frame, self.action if self.kind == "ACTION" else None,
-                              self.armature)
+        return job.RestChoice(self.kind.lower(), self.frame if self.kind == "FRAME" else 0,
+                              self.action if self.kind == "ACTION" else None,
+                              self.armature if self.kind == "ARMATURE" else None)
 
 
 class FootholdSettings(PropertyGroup):
     """The panel's settings."""
 
-    take: PointerProperty(name="Take", type=bpy.types.Object, poll=is_armature, update=forget_comparison,
-                          description="Armature that plays the recorded motion")
-    body: PointerProperty(name="Body", type=bpy.types.Object, poll=is_armature, update=forget_comparison,
-                          description="Armature of the character that shall play it")
+    take: PointerProperty(name="Take", type=bpy.types.Object, poll=is_armature, update=prepare.take_chosen,
+                          description="Armature that plays the recorded motion. Its bones are mapped and its rest is "
+                                      "guessed as soon as it is chosen")
+    body: PointerProperty(name="Body", type=bpy.types.Object, poll=is_armature, update=prepare.body_chosen,
+                          description="Armature of the character that shall play it. Its bones are mapped as soon as "
+                                      "it is chosen")
     take_rest: PointerProperty(type=FootholdRest)
     body_rest: PointerProperty(type=FootholdRest)
-    use_range: BoolProperty(name="Range", description="Bake only a part of the take")
+    use_range: BoolProperty(name="Only a Part", description="Bake only a part of the take's frames")
     first: IntProperty(name="First", default=1, description="First frame to bake")
     last: IntProperty(name="Last", default=250, description="Last frame to bake")
-    step: IntProperty(name="Step", default=1, min=1, description="Key every Nth frame")
+    step: IntProperty(name="Step", default=1, min=1, soft_max=10,
+                      description="Key every Nth frame; 1 keeps all that the take does")
     carrier: EnumProperty(name="Way On", default="HIPS", description="What carries the way through the world", items=(
         ("HIPS", "Hips", "Keys on the hips"),
         ("ROOT", "Root Bone", "The way on the floor goes onto the root bone, as game engines want it"),
@@ -84,24 +100,56 @@ class FootholdSettings(PropertyGroup):
         return job.BakeSettings(**{**values, **other})
 
 
-def stored(text):
-    """JSON that an operator left for the panel; None where there is none."""
-    return json.loads(text) if text else None
+class FootholdRestRow(PropertyGroup):
+    """How far the two rests differ in one limb; its `name` is the role."""
+
+    degrees: FloatProperty()
+    stays: FloatProperty()  # degrees that no alignment of standing rests takes away
+    large: BoolProperty()  # it will show
 
 
-CLASSES = (FootholdRest, FootholdSettings)
+class FootholdFault(PropertyGroup):
+    """A place where the bake strays from the take; its `name` is the role or bone."""
+
+    metric: StringProperty()
+    value: FloatProperty()
+    limit: FloatProperty()
+    frame: FloatProperty()
+    has_frame: BoolProperty()
+
+
+class FootholdShown(PropertyGroup):
+    """What the panel shows for now."""
+
+    progress: FloatProperty(default=-1.0)  # below zero: nothing is at work
+    side: EnumProperty(name="Table", items=SIDES, description="Whose bones the table shows")
+    doubts: StringProperty()  # JSON, see prepare.detect_roles
+    rests: CollectionProperty(type=FootholdRestRow)
+    rests_at: IntProperty(name="Limb", description="Differences of the two rests, worst first")
+    rests_sentence: StringProperty()
+    rests_error: StringProperty()
+    rests_stamp: StringProperty()
+    report: StringProperty()  # JSON of solvers.report
+    report_of: StringProperty()
+    report_lines: StringProperty()  # what it comes to, a sentence a line
+    faults: CollectionProperty(type=FootholdFault)
+    faults_at: IntProperty(name="Fault", description="Places where the body strays from the take, worst first")
+
+    def measured(self):
+        """The last report as plain data, or None."""
+        return json.loads(self.report) if self.report else None
+
+
+CLASSES = (FootholdRest, FootholdSettings, FootholdRestRow, FootholdFault, FootholdShown)
 
 
 def register():
     """Hang the settings on scenes, and what is only shown for now on the window manager."""
     bpy.types.Scene.foothold = PointerProperty(type=FootholdSettings)
-    bpy.types.WindowManager.foothold_progress = FloatProperty(default=-1.0, options={"SKIP_SAVE"})
-    bpy.types.WindowManager.foothold_rests = StringProperty(options={"SKIP_SAVE"})
-    bpy.types.WindowManager.foothold_report = StringProperty(options={"SKIP_SAVE"})
+    bpy.types.WindowManager.foothold = PointerProperty(type=FootholdShown)
 
 
 def unregister():
     """Take everything away again; what was set stays in the files."""
-    del bpy.types.Scene.foothold
-    for name in ("foothold_progress", "foothold_rests", "foothold_report"):
-        delattr(bpy.types.WindowManager, name)
+    prepare.stop_waiting()
+    del bpy.types.Scene.foothold, bpy.types.WindowManager.foothold

@@ -2,16 +2,18 @@
 
 import bpy
 
-from . import panels
+from . import lists, panels
+
+CLASSES = (*lists.CLASSES, *panels.CLASSES)
 
 
 def register():
-    """Register the panels."""
-    for cls in panels.CLASSES:
+    """Register lists and panels."""
+    for cls in CLASSES:
         bpy.utils.register_class(cls)
 
 
 def unregister():
     """The reverse."""
-    for cls in reversed(panels.CLASSES):
+    for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

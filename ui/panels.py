@@ -2,8 +2,11 @@
 
 from bpy.types import Panel
 
-from ..operators import edit_roles
-from ..operators.settings import stored
+from ..operators import bake, edit_roles, import_take, prepare, review
+from . import lists
+from .text import sentence
+
+_TAB = "FOOTHOLD_PT_main"
 
 
 class _Tab:
@@ -12,186 +15,216 @@ class _Tab:
     bl_category = "Foothold"
 
 
-def _next_step(settings):
+class _Part(_Tab):
+    """A part of the work: its header says by an icon how far it is."""
+
+    bl_parent_id = _TAB
+
+    def state(self, context):
+        """"DONE", "OPEN" or "WRONG"."""
+        raise NotImplementedError
+
+    def draw_header(self, context):
+        icons = {"DONE": "CHECKMARK", "OPEN": "RADIOBUT_OFF", "WRONG": "ERROR"}
+        self.layout.label(text="", icon=icons[self.state(context)])
+
+
+def _next_step(context):
     """What to do next, as a sentence."""
-    if settings.take is None:
-        return "Import a take, or choose an armature that plays one"
-    if settings.take.animation_data is None or settings.take.animation_data.action is None:
-        return "The take plays no action: give it one"
-    if settings.body is None:
-        return "Choose the armature of your character as the body"
-    if settings.take == settings.body:
-        return "Take and body are the same armature: choose two"
-    baked = settings.body.animation_data and settings.body.animation_data.action
-    if baked and "foothold_baked" in baked:
-        return "Scrub and review; bake again after any change"
+    settings, shown = context.scene.foothold, context.window_manager.foothold
+    lacking = prepare.missing(settings)
+    if lacking:
+        return lacking
+    for armature in (settings.take, settings.body):
+        if edit_roles.table(armature)[1]:
+            return f"Mend the roles of '{armature.name}'"
+    action = prepare.plays(settings.body)
+    if action is not None and "foothold_baked" in action:
+        return "Scrub and review. After any change bake again: your edits stay"
+    if shown.rests_stamp == prepare.stamp(settings) and shown.rests_sentence:
+        return "The two rests disagree: pick another rest, or bake and see"
     return "Ready: press Bake"
 
 
 class FOOTHOLD_PT_main(_Tab, Panel):
     """Says what to do next"""
 
-    bl_idname = "FOOTHOLD_PT_main"
+    bl_idname = _TAB
     bl_label = "Foothold"
 
     def draw(self, context):
-        layout, settings = self.layout, context.scene.foothold
-        layout.label(text=_next_step(settings), icon="INFO")
-        progress = context.window_manager.foothold_progress
+        progress = context.window_manager.foothold.progress
         if progress >= 0.0:
-            layout.progress(factor=progress, text=f"{progress:.0%}, ESC stops")
+            self.layout.progress(factor=progress, text=f"{progress:.0%}, ESC stops it")
+            return
+        sentence(self.layout, context, _next_step(context), "INFO")
 
 
-class FOOTHOLD_PT_take(_Tab, Panel):
+class FOOTHOLD_PT_take(_Part, Panel):
     """The recorded motion and the character"""
 
+    bl_idname = "FOOTHOLD_PT_take"
     bl_label = "Take"
-    bl_parent_id = "FOOTHOLD_PT_main"
+
+    def state(self, context):
+        return "OPEN" if prepare.missing(context.scene.foothold) else "DONE"
 
     def draw(self, context):
         layout, settings = self.layout, context.scene.foothold
-        for target, label in (("TAKE", "Take"), ("BODY", "Body")):
-            row = layout.row(align=True)
-            row.prop(settings, target.lower(), text=label)
-            row.operator("foothold.import_file", text="", icon="IMPORT").target = target
-        take = settings.take
-        action = take.animation_data.action if take is not None and take.animation_data else None
-        if action is not None:
-            first, last = action.frame_range
-            fps = action.get("foothold_fps")
-            rate = f", {fps:g} fps" if fps else ""
-            layout.label(text=f"{action.name}: frames {first:g} to {last:g}{rate}")
-        layout.operator("foothold.match_scene")
+        self._draw_armature(settings, "take", "foothold.import_take")
+        if settings.take is not None:
+            layout.label(text=import_take.take_line(settings), icon="BLANK1")
+            self._draw_rate(context)
+        self._draw_armature(settings, "body", "foothold.import_body")
+
+    def _draw_armature(self, settings, word, operator):
+        chosen = getattr(settings, word)
+        column = self.layout.column(align=True)
+        row = column.row(align=True)
+        row.prop(settings, word, text=word.title(), icon="ARMATURE_DATA" if word == "take" else "OUTLINER_OB_ARMATURE")
+        if chosen is not None:
+            row.operator(operator, text="", icon="IMPORT")
+        else:
+            column.operator(operator, text=f"Import {word.title()}…", icon="IMPORT")
+
+    def _draw_rate(self, context):
+        action = prepare.plays(context.scene.foothold.take)
+        rate = action.get("foothold_fps") if action is not None else None
+        plays = import_take.scene_fps(context.scene)
+        if rate and abs(rate - plays) > 0.005:
+            sentence(self.layout, context, f"The scene plays at {plays:g} fps", "TIME")
+        self.layout.operator("foothold.match_scene")
 
 
-class FOOTHOLD_PT_rest(_Tab, Panel):
+class FOOTHOLD_PT_rest(_Part, Panel):
     """Which pose the motion is authored against"""
 
+    bl_idname = "FOOTHOLD_PT_rest"
     bl_label = "Rest"
-    bl_parent_id = "FOOTHOLD_PT_main"
+
+    def state(self, context):
+        settings, shown = context.scene.foothold, context.window_manager.foothold
+        if settings.take is None or settings.body is None or shown.rests_stamp != prepare.stamp(settings):
+            return "OPEN"
+        return "WRONG" if shown.rests_sentence or shown.rests_error else "DONE"
 
     def draw(self, context):
         layout, settings = self.layout, context.scene.foothold
-        for target, rest in (("TAKE", settings.take_rest), ("BODY", settings.body_rest)):
-            column = layout.column(align=True)
-            column.prop(rest, "kind", text=target.title())
-            if rest.kind == "FRAME":
-                row = column.row(align=True)
-                row.prop(rest, "frame")
-                row.operator("foothold.rest_here", text="", icon="TIME").target = target
-            elif rest.kind in ("ACTION", "ARMATURE"):
-                column.prop(rest, rest.kind.lower(), text="")
-        row = layout.row(align=True)
-        row.operator("foothold.guess_rest")
-        row.operator("foothold.find_t_pose")
-        self._draw_comparison(layout, context)
-
-    def _draw_comparison(self, layout, context):
-        told = stored(context.window_manager.foothold_rests)
-        layout.operator("foothold.compare_rests")
-        if told is None:
+        if settings.take is None and settings.body is None:
+            sentence(layout, context, "First choose a take and a body")
             return
-        if "error" in told:
-            _draw_text(layout, told["error"], "ERROR")
+        if settings.take is not None:
+            self._draw_rest("TAKE", settings.take_rest)
+            row = layout.row(align=True)
+            row.operator("foothold.guess_rest", icon="VIEWZOOM")
+            row.operator("foothold.find_t_pose")
+        if settings.body is not None:
+            self._draw_rest("BODY", settings.body_rest)
+        self._draw_comparison(context)
+
+    def _draw_rest(self, target, rest):
+        column = self.layout.column(align=True)
+        column.prop(rest, "kind", text=f"{target.title()}'s")
+        row = column.row(align=True)
+        if rest.kind == "FRAME":
+            row.prop(rest, "frame")
+            row.operator("foothold.rest_here", text="", icon="TIME").target = target
+        elif rest.kind == "ACTION":
+            row.prop(rest, "action", text="")
+        elif rest.kind == "ARMATURE":
+            row.prop(rest, "armature", text="")
+            row.operator("foothold.import_rest", text="", icon="IMPORT").target = target
+
+    def _draw_comparison(self, context):
+        layout, settings, shown = self.layout, context.scene.foothold, context.window_manager.foothold
+        if settings.take is None or settings.body is None:
             return
-        if told["sentence"]:
-            _draw_text(layout, told["sentence"], "ERROR")
-        else:
-            layout.label(text="The rests match, or are aligned", icon="CHECKMARK")
-        column = layout.column(align=True)
-        for role, degrees in told["rows"][:8]:
-            row = column.split(factor=0.65)
-            row.label(text=role)
-            row.label(text=f"{degrees:.1f}°")
+        if shown.rests_stamp != prepare.stamp(settings):
+            layout.operator("foothold.compare_rests")
+            return
+        if shown.rests_error:
+            sentence(layout, context, shown.rests_error, "ERROR", alert=True)
+        elif shown.rests_sentence:
+            sentence(layout, context, shown.rests_sentence, "ERROR", alert=True)
+        elif shown.rests:
+            worst = shown.rests[0].degrees
+            sentence(layout, context, "The rests match" if worst < 1.0 else "The rests are aligned to each other",
+                     "CHECKMARK")
+        if shown.rests:
+            header, body = layout.panel("foothold_rests", default_closed=not shown.rests_sentence)
+            header.label(text="Disagreement by Limb")
+            header.operator("foothold.compare_rests", text="", icon="FILE_REFRESH", emboss=False)
+            if body is not None:
+                body.template_list("FOOTHOLD_UL_rests", "", shown, "rests", shown, "rests_at", rows=6, maxrows=12)
 
 
-def _draw_text(layout, text, icon):
-    """A sentence over several lines, because labels do not wrap."""
-    words, line, column = text.split(), "", layout.column(align=True)
-    for word in words:
-        if len(line) + len(word) > 38:
-            column.label(text=line, icon=icon)
-            line, icon = "", "BLANK1"
-        line = f"{line} {word}".strip()
-    column.label(text=line, icon=icon)
-
-
-class FOOTHOLD_PT_roles(_Tab, Panel):
+class FOOTHOLD_PT_roles(_Part, Panel):
     """Which bone is what"""
 
+    bl_idname = "FOOTHOLD_PT_roles"
     bl_label = "Roles"
-    bl_parent_id = "FOOTHOLD_PT_main"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context):
-        if context.scene.foothold.take is None and context.scene.foothold.body is None:
-            self.layout.label(text="Choose a take or a body first")
-
-
-class _Roles(_Tab):
-    bl_parent_id = "FOOTHOLD_PT_roles"
-    bl_options = {"DEFAULT_CLOSED"}
-    target = ""
-
-    @classmethod
-    def poll(cls, context):
-        return getattr(context.scene.foothold, cls.target.lower()) is not None
+    def state(self, context):
+        settings = context.scene.foothold
+        state = "DONE"
+        for armature in (settings.take, settings.body):
+            found, faults = edit_roles.table(armature) if armature is not None else ({}, [])
+            if faults:
+                return "WRONG"
+            if not found or edit_roles.lacking(found):
+                state = "OPEN"
+        return state
 
     def draw(self, context):
-        layout, armature = self.layout, getattr(context.scene.foothold, self.target.lower())
-        found, faults = edit_roles.table(armature)
-        row = layout.row(align=True)
-        row.operator("foothold.detect_roles", text="Detect").target = self.target
-        row.operator("foothold.mirror_roles", text="Mirror").target = self.target
-        row.operator("foothold.load_roles", text="", icon="FILE_FOLDER").target = self.target
-        row.operator("foothold.save_roles", text="", icon="FILE_TICK").target = self.target
-        for fault in faults:
-            _draw_text(layout, fault, "ERROR")
-        if not found:
-            layout.label(text="Not mapped yet: a bake detects the roles")
-        for title, group in edit_roles.GROUPS.items():
-            self._draw_group(layout, title, group, found)
-
-    def _draw_group(self, layout, title, group, found):
-        mapped = sum(role in found for role in group)
-        header, body = layout.panel(f"foothold_{self.target}_{title}", default_closed=mapped == 0)
-        header.label(text=f"{title} ({mapped})")
-        if body is None:
+        layout, settings, shown = self.layout, context.scene.foothold, context.window_manager.foothold
+        layout.row().prop(shown, "side", expand=True)
+        armature = getattr(settings, shown.side.lower())
+        if armature is None:
+            sentence(layout, context, f"First choose a {shown.side.lower()}")
             return
-        column = body.column(align=True)
-        for role in group:
-            row = column.row(align=True)
-            split = row.split(factor=0.4)
-            split.label(text=role)
-            split.label(text=found.get(role, "–"))
-            for operator, icon in (("foothold.pick_role", "EYEDROPPER"), ("foothold.clear_role", "X")):
-                button = row.operator(operator, text="", icon=icon)
-                button.target, button.role = self.target, role
+        row = layout.row(align=True)
+        for operator, text, icon in (("foothold.detect_roles", "Detect", "VIEWZOOM"),
+                                     ("foothold.mirror_roles", "Mirror", "MOD_MIRROR"),
+                                     ("foothold.load_roles", "", "FILE_FOLDER"),
+                                     ("foothold.save_roles", "", "FILE_TICK"), ("foothold.clear_roles", "", "TRASH")):
+            row.operator(operator, text=text, icon=icon).target = shown.side
+        found, faults = edit_roles.table(armature)
+        for fault in faults:
+            sentence(layout, context, fault, "ERROR", alert=True)
+        if not found and not faults:
+            sentence(layout, context, "Not mapped yet: Detect does it, or the bake", "INFO")
+        elif edit_roles.lacking(found):
+            sentence(layout, context, edit_roles.lacking(found), "INFO")
+        for doubt in prepare.doubts(context, armature):
+            sentence(layout, context, doubt, "QUESTION")
+        lists.draw_roles(layout, shown.side, found, {fault.split(":")[0] for fault in faults})
 
 
-class FOOTHOLD_PT_roles_take(_Roles, Panel):
-    """Roles of the take"""
-
-    bl_label = "Take's Bones"
-    target = "TAKE"
-
-
-class FOOTHOLD_PT_roles_body(_Roles, Panel):
-    """Roles of the body"""
-
-    bl_label = "Body's Bones"
-    target = "BODY"
-
-
-class FOOTHOLD_PT_bake(_Tab, Panel):
+class FOOTHOLD_PT_bake(_Part, Panel):
     """Keys on the body"""
 
+    bl_idname = "FOOTHOLD_PT_bake"
     bl_label = "Bake"
-    bl_parent_id = "FOOTHOLD_PT_main"
+
+    def state(self, context):
+        action = prepare.plays(context.scene.foothold.body)
+        return "DONE" if action is not None and "foothold_baked" in action else "OPEN"
 
     def draw(self, context):
         layout, settings = self.layout, context.scene.foothold
+        row = layout.row()
+        row.scale_y = 1.6
+        row.operator("foothold.bake", icon="ARMATURE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
+        header, body = layout.panel("foothold_bake_options", default_closed=True)
+        header.label(text="Options")
+        if body is not None:
+            self._draw_options(body, settings)
+        self._draw_ab(settings)
+        layout.operator("foothold.forget_edits")
+
+    def _draw_options(self, layout, settings):
         layout.prop(settings, "action_name")
         layout.prop(settings, "use_range")
         if settings.use_range:
@@ -206,38 +239,48 @@ class FOOTHOLD_PT_bake(_Tab, Panel):
             column = layout.column(align=True)
             column.prop(settings, "horizontal")
             column.prop(settings, "vertical")
-        row = layout.row()
-        row.scale_y = 1.6
-        row.operator("foothold.bake", icon="ARMATURE_DATA")
-        row = layout.row(align=True)
-        row.operator("foothold.bake_ab")
-        row.operator("foothold.swap_ab", text="", icon="UV_SYNC_SELECT")
-        layout.operator("foothold.forget_edits")
+
+    def _draw_ab(self, settings):
+        column = self.layout.column(align=True)
+        column.operator("foothold.bake_ab")
+        playing = bake.ab_playing(settings) if settings.body is not None else None
+        if playing is None:
+            return
+        row = column.row(align=True)
+        for side, text, _ in bake.SIDES:
+            row.operator("foothold.play_ab", text=text, depress=playing == side).side = side
 
 
-class FOOTHOLD_PT_review(_Tab, Panel):
+class FOOTHOLD_PT_review(_Part, Panel):
     """Figures and pictures of the bake"""
 
+    bl_idname = "FOOTHOLD_PT_review"
     bl_label = "Review"
-    bl_parent_id = "FOOTHOLD_PT_main"
+
+    def _is_told(self, context):
+        shown = context.window_manager.foothold
+        return bool(shown.report) and shown.report_of == review.report_of(context.scene.foothold)
+
+    def state(self, context):
+        if not self._is_told(context):
+            return "OPEN"
+        return "WRONG" if len(context.window_manager.foothold.faults) else "DONE"
 
     def draw(self, context):
-        layout = self.layout
+        layout, shown = self.layout, context.window_manager.foothold
         row = layout.row(align=True)
-        row.operator("foothold.measure")
+        row.operator("foothold.measure", icon="DRIVER_DISTANCE")
         row.operator("foothold.contact_sheet", icon="IMAGE_DATA")
-        report = stored(context.window_manager.foothold_report)
-        if report is None:
+        if not self._is_told(context):
+            if shown.report:
+                sentence(layout, context, "The last figures are of another bake: measure again", "INFO")
             return
-        _draw_text(layout, report["summary"], "CHECKMARK" if not report["faults"] else "ERROR")
-        column = layout.column(align=True)
-        for fault in report["faults"][:10]:
-            if fault["frame"] is not None:
-                what = fault["role"] or fault["bone"] or ""
-                text = f"{fault['frame']}: {what} {fault['metric']} {fault['value']:.3g}"
-                column.operator("foothold.jump", text=text).frame = int(fault["frame"])
-        layout.operator("foothold.save_report")
+        for line in shown.report_lines.splitlines():
+            sentence(layout, context, line)
+        if len(shown.faults):
+            layout.template_list("FOOTHOLD_UL_faults", "", shown, "faults", shown, "faults_at", rows=4, maxrows=10)
+        layout.operator("foothold.save_report", icon="FILE_TICK")
 
 
-CLASSES = (FOOTHOLD_PT_main, FOOTHOLD_PT_take, FOOTHOLD_PT_rest, FOOTHOLD_PT_roles, FOOTHOLD_PT_roles_take,
-           FOOTHOLD_PT_roles_body, FOOTHOLD_PT_bake, FOOTHOLD_PT_review)
+CLASSES = (FOOTHOLD_PT_main, FOOTHOLD_PT_take, FOOTHOLD_PT_rest, FOOTHOLD_PT_roles, FOOTHOLD_PT_bake,
+           FOOTHOLD_PT_review)
