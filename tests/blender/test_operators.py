@@ -158,16 +158,16 @@ def test_ab_bakes_both_rests_and_swaps(stage):
     scene, _, body = stage
     refused(ops.bake_ab, "(?i)rest")
     scene.foothold.take_rest.kind, scene.foothold.take_rest.frame = "FRAME", 10
-    assert not ops.swap_ab.poll()
+    assert not ops.play_ab.poll()
     assert ops.bake_ab() == {"FINISHED"}
     picked = keys_of(body)
     names = {body.animation_data.action.name}
-    assert ops.swap_ab() == {"FINISHED"}
+    assert ops.play_ab(side="OTHER") == {"FINISHED"}
     by_file = keys_of(body)
     names.add(body.animation_data.action.name)
     assert not same_keys(picked, by_file) and len(names) == 2
     assert all(keys.is_baked(bpy.data.actions[name]) for name in names)
-    ops.swap_ab()
+    ops.play_ab(side="B")
     assert same_keys(keys_of(body), picked)
     scene, take, body = make_stage()
     job.run(job.bake_steps(scene, job.BakeSettings(take, body)))
@@ -231,6 +231,9 @@ def test_comparing_rests_changes_no_data(stage):
     before = snapshot()
     assert ops.compare_rests() == {"FINISHED"}
     assert whole_file.diff(before, snapshot()) == []
+    shown = bpy.context.window_manager.foothold
+    degrees = [row.degrees for row in shown.rests]
+    assert degrees and degrees == sorted(degrees, reverse=True) and not shown.rests_error
 
 
 def test_current_frame_becomes_the_rest(stage):
@@ -250,8 +253,6 @@ def test_guess_takes_a_standing_rest(stage):
 # Import
 
 def bring(path, target):
-    if hasattr(bpy.types, "FOOTHOLD_OT_import_file"):
-        return ops.import_file(filepath=str(path), target=target)
     return getattr(ops, f"import_{target.lower()}")(filepath=str(path))
 
 
@@ -295,6 +296,18 @@ def test_measured_figures_can_be_saved(stage, tmp_path):
     assert report["frames"]["count"] == 30 and report["metrics"]["limb_direction_deg"]["std"] < 0.01
 
 
-def test_jump_goes_to_the_frame(stage):
-    assert ops.jump(frame=13) == {"FINISHED"}
-    assert stage[0].frame_current == 13
+def test_faults_are_listed_worst_first_and_lead_to_their_frames(stage):
+    scene, _, body = stage
+    ops.bake()
+    name = bpy.utils.escape_identifier(roles.load(body)["forearm.L"])
+    for curve in compat.fcurves(body.animation_data.action, body):
+        if curve.data_path.startswith(f'pose.bones["{name}"].rotation'):
+            curve.keyframe_points[12].co.y += 0.7
+            curve.update()
+    ops.measure()
+    faults = bpy.context.window_manager.foothold.faults
+    assert len(faults) and faults[0].name == "forearm.L"
+    frames = [fault.frame for fault in faults if fault.name == "forearm.L" and fault.has_frame]
+    assert any(abs(frame - 13) <= 1 for frame in frames)
+    ops.jump_to_fault(frame=frames[0])
+    assert scene.frame_current == int(frames[0])
