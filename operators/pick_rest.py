@@ -69,8 +69,8 @@ class FOOTHOLD_OT_find_t_pose(Operator):
 
     bl_idname = "foothold.find_t_pose"
     bl_label = "Find T-Pose Frames"
-    bl_description = ("Look through the take for frames in which the performer stands in a T-pose, use the best of them "
-                      "as the rest and go there. Press again for the next best")
+    bl_description = ("Look through the take for frames in which the performer stands in a T-pose, use the best of "
+                      "them as the rest and go there. Press again for the next best")
     bl_options = {"REGISTER", "UNDO"}
 
     number: IntProperty(name="Number", default=0, min=0, options={"SKIP_SAVE"},

@@ -12,34 +12,34 @@ from .runner import Steps, needs_all
 
 # metric of solvers.report -> what a fault of it looks like
 _WORDS = {
-    "angular_speed_deg_per_s": "turns at {value:.0f}°/s, {limit:.0f} is fast",
-    "acceleration_ratio": "jerks {value:.1f} times as hard as the take",
-    "limb_direction_std_deg": "wavers by {value:.2f}° against the take",
-    "limb_direction_mean_deg": "points {value:.0f}° elsewhere throughout",
-    "twist_std_deg": "twists by {value:.1f}° against the take",
-    "root_path_rms_percent_of_leg": "way is off by {value:.1f} % of a leg",
+    "angular_speed_deg_per_s": "turns {value:.0f}°/s",
+    "acceleration_ratio": "jerks x{value:.1f}",
+    "limb_direction_std_deg": "wavers {value:.2f}°",
+    "limb_direction_mean_deg": "{value:.0f}° off",
+    "twist_std_deg": "twists {value:.1f}°",
+    "root_path_rms_percent_of_leg": "way {value:.1f} %",
 }
 _MARKED = 4  # worst frames that a contact sheet shows besides the evenly spread ones
 
 
 def fault_words(fault):
-    """What a fault (of settings.FootholdFault) looks like, in words."""
-    words = _WORDS.get(fault.metric, "{metric} {value:.3g}, at most {limit:.3g}")
-    return words.format(metric=fault.metric.replace("_", " "), value=fault.value, limit=fault.limit)
+    """What a fault (of settings.FootholdFault) looks like, in few words."""
+    words = _WORDS.get(fault.metric, "{metric} {value:.3g}")
+    return words.format(metric=fault.metric.replace("_", " "), value=fault.value)
 
 
 def report_lines(report):
-    """What a report of solvers.report comes to: a few sentences for the artist."""
+    """What a report of solvers.report comes to: sentences, and rows of a name, a tab and a figure."""
     metrics, total = report["metrics"], report["faults_total"]
     lines = [f"{report['frames']['count']} frames: " + (f"{total} fault{'s' if total > 1 else ''}, worst first" if total
                                                          else "no faults")]
     limb, twist, way = metrics["limb_direction_deg"], metrics["twist_deg"], metrics["root_path"]
     if limb["worst_role"]:
-        lines.append(f"Limbs waver by at most {limb['std']:.3f}° ({limb['worst_role']})")
+        lines.append(f"Limbs waver by\t{limb['std']:.3f}° {limb['worst_role']}")
     if twist["worst_role"]:
-        lines.append(f"They twist by at most {twist['std']:.2f}° ({twist['worst_role']})")
+        lines.append(f"Twist wavers by\t{twist['std']:.2f}° {twist['worst_role']}")
     if way["rms_percent_of_leg"] is not None:
-        lines.append(f"The way is off by {way['rms_percent_of_leg']:.2f} % of a leg")
+        lines.append(f"Way is off by\t{way['rms_percent_of_leg']:.2f} % of a leg")
     return lines + report["notes"]
 
 
@@ -138,6 +138,7 @@ class FOOTHOLD_OT_contact_sheet(Steps, Operator, ExportHelper):
 
     bl_idname = "foothold.contact_sheet"
     bl_label = "Contact Sheet"
+    _browsed = False
     bl_description = ("Render the take beside the body at frames spread over the clip into one PNG; the worst measured "
                       "frames are added and marked")
     bl_options = {"REGISTER"}
@@ -149,7 +150,12 @@ class FOOTHOLD_OT_contact_sheet(Steps, Operator, ExportHelper):
         return needs_all(cls, context)
 
     def invoke(self, context, event):
+        self._browsed = True
         return ExportHelper.invoke(self, context, event)
+
+    def execute(self, context):
+        # After the file browser it goes step by step, so that it shows how far it is and ESC stops it.
+        return self.start(context) if self._browsed else Steps.execute(self, context)
 
     def steps(self, context):
         settings, shown = context.scene.foothold, context.window_manager.foothold

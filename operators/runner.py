@@ -16,6 +16,8 @@ class Steps:
     Nothing may change before a generator's last step, so that closing it leaves everything as it was.
     """
 
+    _steps = None  # the generator while it runs in a window
+
     def steps(self, context):
         """The generator."""
         raise NotImplementedError
@@ -42,8 +44,12 @@ class Steps:
 
     def invoke(self, context, _event):
         """Step by step in a window; at once without one."""
+        return self.start(context)
+
+    def start(self, context):
+        """Begin the work, as `invoke` does."""
         if bpy.app.background or context.window is None:
-            return self.execute(context)
+            return Steps.execute(self, context)
         self._steps = self.steps(context)
         self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
         context.window_manager.progress_begin(0.0, 1.0)
@@ -80,9 +86,10 @@ class Steps:
         return {"RUNNING_MODAL"}
 
     def cancel(self, context):
-        """Stop; everything is as it was before. Blender itself calls this when the window closes."""
-        self._steps.close()
-        self._end(context)
+        """Stop; everything is as it was before. Blender calls this too, when a window closes or a browser is left."""
+        if self._steps is not None:
+            self._steps.close()
+            self._end(context)
 
     def _show(self, context, part):
         context.window_manager.progress_update(part)
@@ -90,6 +97,7 @@ class Steps:
         prepare.redraw(context)
 
     def _end(self, context):
+        self._steps = None
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.window_manager.foothold.progress = -1.0

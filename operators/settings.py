@@ -25,7 +25,8 @@ SIDES = (("TAKE", "Take", "The recorded motion"), ("BODY", "Body", "The characte
 RESTS = (
     ("FILE", "File's Rest", "The rest pose of the armature, as its file has it. Often not what a take was recorded "
                             "against"),
-    ("ARMATURE", "Another File", "The first frame of another armature, such as the T-pose file that came with the take"),
+    ("ARMATURE", "Another File", "The first frame of another armature, such as the T-pose file that came with "
+                                 "the take"),
     ("ACTION", "Another Action", "The first frame of another action of this armature"),
     ("FRAME", "A Frame", "A frame of its own action in which it stands in a T-pose"),
     ("POSE", "Current Pose", "The pose that it shows now"),

@@ -1,0 +1,161 @@
+"""The road from import to review in a real window: the panel's buttons are clicked, ESC and undo pressed."""
+
+import pathlib
+import time
+
+import pytest
+
+DEMO = pathlib.Path(__file__).resolve().parents[2] / "demo"
+
+IMPORT = f"""
+for ob in list(bpy.data.objects): bpy.data.objects.remove(ob)
+for action in list(bpy.data.actions): bpy.data.actions.remove(action)
+with bpy.context.temp_override(window=window):
+    bpy.ops.foothold.import_take(filepath={str(DEMO / "take.bvh")!r})
+    bpy.ops.foothold.import_body(filepath={str(DEMO / "body.blend")!r})
+    bpy.ops.foothold.match_scene()
+    bpy.ops.ed.undo_push(message="Imported")
+result = True
+"""
+RUNNING = "result = [o.bl_idname for o in window.modal_operators]"
+
+# what a bake may change, as far as this test looks: the actions and the one that the body plays
+STATE = """
+body = bpy.context.scene.foothold.body
+data = body.animation_data
+result = [sorted((a.name, "foothold_baked" in a) for a in bpy.data.actions),
+          data.action.name if data and data.action else None, bpy.context.scene.frame_current]
+"""
+
+
+def find(window, operator, upwards=False, share=0.25):
+    """The pixel of an operator's button in the open tab; in coarser steps than `find_button`, so that it is quicker."""
+    left, top, right, bottom = window.sidebar()
+    rows = range(top + 60, bottom - 5, 16)
+    for y in reversed(rows) if upwards else rows:
+        x = int(left + share * (right - left))
+        window.run("bpy.context.window_manager.clipboard = ''")
+        window.move(x, y)
+        window.key("ctrl+c")
+        if f"bpy.ops.{operator}(" in window.run("result = bpy.context.window_manager.clipboard"):
+            return x, y
+    raise AssertionError(f"no button of {operator} in {window.picture('missing_button')}")
+
+
+def quiet(window):
+    """Blender has printed no error."""
+    printed = window.printed()
+    assert "Traceback" not in printed and "Error:" not in printed, printed[-3000:]
+
+
+@pytest.fixture(scope="module")
+def panel(window):
+    """The tab, wide, with the demo's take and body."""
+    window.run(IMPORT, timeout=120)
+    assert window.open_tab("Foothold")
+    window.settle(1.5)
+    return window
+
+
+def test_import_finds_the_t_pose_beside_the_take(panel):
+    kind, hidden = panel.run("""
+rest = bpy.context.scene.foothold.take_rest
+result = [rest.kind, rest.armature is not None and rest.armature.hide_get(view_layer=window.view_layer)]
+""")
+    assert (kind, hidden) == ("ARMATURE", True)
+    panel.picture("panel_imported")
+    quiet(panel)
+
+
+def start_bake(panel, button):
+    """Click Bake and see it run; returns the progress that was seen."""
+    panel.move(*button)
+    panel._tool("xdotool", "mousedown", "1", "sleep", "0.05", "mouseup", "1")
+    end = time.monotonic() + 5.0
+    while time.monotonic() < end:
+        running, progress = panel.run(
+            "wm = bpy.context.window_manager; "
+            "result = [[o.bl_idname for o in window.modal_operators], wm.foothold.progress]")
+        if "FOOTHOLD_OT_bake" in running:
+            return progress
+    raise AssertionError(f"the click started no bake: {panel.picture('no_bake')}")
+
+
+def test_bake_stops_by_esc_and_one_undo_takes_a_bake_back(panel):
+    before = panel.run(STATE)
+    button = find(panel, "foothold.bake")
+    assert 0.0 <= start_bake(panel, button) < 1.0
+    panel._tool("xdotool", "key", "Escape")
+    panel.until(f"{RUNNING}; result = not result")
+    panel.settle(1.0)
+    assert panel.run(STATE) == before, "ESC changes nothing"
+
+    start_bake(panel, button)
+    panel.picture("panel_baking")
+    panel.until(f"{RUNNING}; result = not result", timeout=120)
+    panel.settle(1.0)
+    after = panel.run(STATE)
+    assert after[1] is not None and [after[1], True] in after[0]
+    panel.picture("panel_baked")
+
+    left, _top, _right, _bottom = panel.sidebar()
+    panel.move(left // 2, 400)
+    panel.key("ctrl+z")
+    panel.settle(1.5)
+    assert panel.run(STATE) == before, "one undo step takes the bake back"
+    panel.key("ctrl+shift+z")
+    panel.settle(1.5)
+    assert panel.run(STATE) == after
+    quiet(panel)
+
+
+def measure(panel, name):
+    """Click Measure, wait for the figures, and photograph them; returns the number of faults."""
+    panel.click(*find(panel, "foothold.measure", upwards=True))
+    panel.until(f"{RUNNING}; result = not result and bpy.ops.foothold.save_report.poll()", timeout=180)
+    panel.settle(1.0)
+    panel.picture(name)
+    return panel.run("result = len(bpy.context.window_manager.foothold.faults)")
+
+
+def test_measure_finds_no_fault_in_a_fresh_bake(panel):
+    assert measure(panel, "panel_measured") == 0
+    quiet(panel)
+
+
+def test_faults_lead_to_their_frames(panel):
+    panel.run("""
+body = bpy.context.scene.foothold.body
+action = body.animation_data.action
+for curve in action.layers[0].strips[0].channelbags[0].fcurves:
+    if "forearm.L" in curve.data_path and "rotation" in curve.data_path:
+        curve.keyframe_points[499].co.y += 0.6
+        curve.update()
+""")
+    assert measure(panel, "panel_faults")
+    panel.run("bpy.context.scene.frame_set(2)")
+    panel.click(*find(panel, "foothold.jump_to_fault", upwards=True, share=0.12))
+    frames = panel.run("result = [f.frame for f in bpy.context.window_manager.foothold.faults]")
+    assert panel.run("result = bpy.context.scene.frame_current") in frames
+    panel.picture("panel_jumped")
+    quiet(panel)
+
+
+def test_leaving_the_file_browser_is_no_error(panel):
+    panel.run("""
+with bpy.context.temp_override(window=window):
+    bpy.ops.foothold.contact_sheet("INVOKE_DEFAULT")
+""")
+    panel.until("result = len(bpy.context.window_manager.windows) > 1 or "
+                "any(a.type == 'FILE_BROWSER' for w in bpy.context.window_manager.windows for a in w.screen.areas)")
+    panel.settle(1.0)
+    panel.run("""
+for w in bpy.context.window_manager.windows:
+    for area in w.screen.areas:
+        if area.type == "FILE_BROWSER":
+            with bpy.context.temp_override(window=w, area=area, region=area.regions[-1]):
+                bpy.ops.file.cancel()
+            break
+""")
+    panel.settle(1.0)
+    quiet(panel)
