@@ -209,9 +209,17 @@ class FOOTHOLD_FH_body(FileHandler):
         return _tab_is_open(context)
 
 
-def scene_fps(scene):
-    """Frames a second that a scene plays."""
-    return scene.render.fps / scene.render.fps_base
+def scene_differs(scene):
+    """How the scene plays otherwise than its take was recorded, as a sentence; "" where it does not."""
+    action = prepare.plays(scene.foothold.take)
+    if action is None:
+        return ""
+    plays, rate = scene.render.fps / scene.render.fps_base, job.action_fps(action, scene)
+    if abs(rate - plays) > 0.005:
+        return f"The scene plays at {plays:g} fps"
+    if (scene.frame_start, scene.frame_end) != tuple(int(frame) for frame in action.frame_range):
+        return f"The scene plays frames {scene.frame_start} to {scene.frame_end}"
+    return ""
 
 
 def take_line(settings):

@@ -1,46 +1,197 @@
-#!/usr/bin/env python3
-"""screenshots.py: makes docs/panel.png and docs/demo.png, the pictures of the README.
+"""Takes the README's pictures of the panel, in a real Blender window: python tools/screenshots.py [FOLDER]
 
-`demo` shrinks build/demo/demo.png, which `make demo` renders; it needs ImageMagick. `panel` photographs the tab in the
-window that `make test-gui` opens: tests/gui/test_panel.py leaves it in build/gui/tab_panel.png.
+Needs what the window tests need (tools/blender_root.sh sets it up, or BLENDER names a Blender that has Xvfb and
+ImageMagick beside it). Outside it opens a screen and starts Blender on it with this same file; inside it loads the
+demo, works through the panel as an artist would, and photographs the screen.
 """
 
+import importlib.util
+import os
 import pathlib
-import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
-PICTURES = {  # name -> (picture to begin with, how to make it, ImageMagick's options, most bytes)
-    "panel": (ROOT / "build" / "gui" / "tab_panel.png", "make test-gui", ["-strip", "-colors", "128"], 300_000),
-    "demo": (ROOT / "build" / "demo" / "demo.png", "make demo",
-             ["-gravity", "North", "-crop", "100%x68%+0+0", "+repage", "-resize", "1200x", "-strip", "-colors", "192"],
-             400_000),
-}
+WIDTH, HEIGHT = 1120, 1000
+FRAME = 300  # of the demo's take, for the picture of the whole window
+LIMIT = 300_000  # bytes a picture
 
 
-def make(name):
-    """Make docs/<name>.png; returns its path."""
-    source, how, options, most = PICTURES[name]
-    if not source.is_file():
-        sys.exit(f"error: {source.relative_to(ROOT)} is not there: run `{how}` first")
-    program = shutil.which("magick") or shutil.which("convert")
-    if program is None:
-        sys.exit("error: ImageMagick is needed: install the package imagemagick")
-    DOCS.mkdir(exist_ok=True)
-    target = DOCS / f"{name}.png"
-    subprocess.run([program, str(source), *options, f"PNG8:{target}"], check=True)
-    size = target.stat().st_size
-    if size > most:
-        sys.exit(f"error: {target.relative_to(ROOT)} has {size} bytes, more than {most}")
-    return target
+# Outside
+
+def outside(folder):
+    """Open a screen, run Blender on it, and wait until the pictures are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    within, blender = ROOT / "tools" / "within.sh", ROOT / "tools" / "blender"
+    screen = subprocess.Popen([within, "Xvfb", "-displayfd", "1", "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "+extension",
+                               "GLX", "-nolisten", "tcp"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        display = screen.stdout.readline().strip()
+        if not display:
+            sys.exit("Xvfb did not start: see tools/blender_root.sh")
+        with tempfile.TemporaryDirectory(prefix="foothold-pictures-", dir="/tmp") as home:
+            environment = {**os.environ, "DISPLAY": f":{display}", "LIBGL_ALWAYS_SOFTWARE": "1",
+                           "BLENDER_USER_RESOURCES": home}
+            done = subprocess.run([blender, "--factory-startup", "--window-geometry", "0", "0", str(WIDTH), str(HEIGHT),
+                                   "--gpu-backend", "opengl", "--python-exit-code", "1", "--python", __file__, "--",
+                                   "inside", home], env=environment, stdin=subprocess.DEVNULL, timeout=600)
+            pictures = sorted(pathlib.Path(home).glob("*.png"))
+            for picture in pictures:
+                (folder / picture.name).write_bytes(picture.read_bytes())
+                size = picture.stat().st_size
+                print(f"{folder / picture.name}: {size // 1000} KB{' TOO LARGE' if size > LIMIT else ''}")
+            if done.returncode or not pictures:
+                sys.exit(f"Blender ended with {done.returncode}")
+    finally:
+        screen.terminate()
+        screen.wait()
+
+
+# Inside
+
+def load_addon():
+    """Register the checkout as the package `foothold`."""
+    spec = importlib.util.spec_from_file_location("foothold", ROOT / "__init__.py",
+                                                  submodule_search_locations=[str(ROOT)])
+    module = sys.modules["foothold"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.register()
+
+
+class Stage:
+    """The window and what the pictures are taken of."""
+
+    def __init__(self, bpy, folder):
+        self.bpy, self.folder = bpy, pathlib.Path(folder)
+        self.window = bpy.context.window_manager.windows[0]
+
+    @property
+    def view(self):
+        return next(a for a in self.window.screen.areas if a.type == "VIEW_3D")
+
+    @property
+    def sidebar(self):
+        return next(r for r in self.view.regions if r.type == "UI")
+
+    def over(self):
+        """The context of somebody who works in the 3D view."""
+        return self.bpy.context.temp_override(window=self.window, area=self.view,
+                                              region=next(r for r in self.view.regions if r.type == "WINDOW"))
+
+    def close_others(self):
+        """Leave the 3D view and the timeline."""
+        for kind in ("OUTLINER", "PROPERTIES"):
+            area = next((a for a in self.window.screen.areas if a.type == kind), None)
+            if area is not None:
+                with self.bpy.context.temp_override(window=self.window, area=area):
+                    self.bpy.ops.screen.area_close()
+
+    def look(self, target, distance, turn=0.35):
+        """Aim the viewport."""
+        from mathutils import Euler
+        space = self.view.spaces.active
+        space.region_3d.view_location, space.region_3d.view_distance = target, distance
+        space.region_3d.view_rotation = Euler((1.45, 0.0, turn)).to_quaternion()
+        space.overlay.show_cursor = space.overlay.show_text = space.show_gizmo = False
+        space.overlay.show_relationship_lines = False
+        space.shading.light, space.shading.color_type = "STUDIO", "OBJECT"
+
+    def picture(self, name, only_sidebar=False):
+        """Photograph the screen, or the sidebar, with few enough colours for a small file."""
+        target = self.folder / f"{name}.png"
+        crop = []
+        if only_sidebar:
+            r = self.sidebar
+            crop = ["-crop", f"{r.width}x{r.height}+{r.x}+{HEIGHT - r.y - r.height}", "+repage"]
+        subprocess.run(["import", "-window", "root", *crop, "-strip", "-dither", "None", "-colors", "128",
+                        "-define", "png:compression-level=9", str(target)], check=True)
+
+
+def pictures(stage):
+    """The work, step by step; yields the seconds to wait for the window to draw."""
+    bpy = stage.bpy
+    for thing in list(bpy.data.objects):
+        bpy.data.objects.remove(thing)
+    stage.close_others()
+    yield 1.0
+    stage.view.spaces.active.show_region_ui = True
+    yield 2.0
+    stage.sidebar.active_panel_category = "Foothold"
+    yield 1.0
+    stage.picture("empty", only_sidebar=True)
+    settings = bpy.context.scene.foothold
+    with stage.over():
+        bpy.ops.foothold.import_take(filepath=str(ROOT / "demo" / "take.bvh"))
+        bpy.ops.foothold.import_body(filepath=str(ROOT / "demo" / "body.blend"))
+        bpy.ops.foothold.match_scene()
+    settings.take.location.x = -1.2
+    settings.take.data.display_type = "STICK"
+    settings.body.hide_set(True)
+    stage.look((0.1, 0.0, 0.8), 3.9)
+    yield 1.5
+    stage.picture("ready", only_sidebar=True)
+    settings.take_rest.kind = "FILE"
+    yield 2.0
+    stage.picture("rest", only_sidebar=True)
+    settings.take_rest.kind = "ARMATURE"
+    yield 2.0
+    with stage.over():
+        bpy.ops.foothold.bake()
+        bpy.ops.foothold.measure()
+        bpy.context.scene.frame_set(FRAME)
+    yield 2.0
+    stage.picture("panel")
+    with stage.over():
+        settings.take_rest.kind = "ARMATURE"
+        bpy.ops.foothold.bake_ab()
+        bpy.ops.foothold.play_ab(side="A")
+        bpy.ops.foothold.measure()
+    yield 2.0
+    stage.picture("review", only_sidebar=True)
+    from foothold import ui  # the tab anew, in a view that has not shown it yet: only Roles is open
+    ui.unregister()
+    for cls in ui.panels.CLASSES[1:]:
+        cls.bl_options = set() if cls.bl_label == "Roles" else {"DEFAULT_CLOSED"}
+    ui.register()
+    stage.window.workspace = bpy.data.workspaces["Modeling"]
+    bpy.context.window_manager.foothold.side = "BODY"
+    yield 2.0
+    stage.view.spaces.active.show_region_ui = True
+    yield 2.0
+    stage.sidebar.active_panel_category = "Foothold"
+    yield 1.0
+    stage.picture("roles", only_sidebar=True)
+
+
+def inside(folder):
+    """Runs in Blender's main loop."""
+    import bpy
+
+    load_addon()
+    bpy.context.preferences.view.show_splash = False
+    bpy.context.preferences.view.show_tooltips = False
+    state = {}
+
+    def turn():
+        try:
+            state.setdefault("steps", pictures(Stage(bpy, folder)))
+            return next(state["steps"])
+        except StopIteration:
+            code = 0
+        except Exception:
+            import traceback
+            traceback.print_exc()
+            code = 1
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(code)  # a window that is being photographed has nothing to save
+
+    bpy.app.timers.register(turn, first_interval=5.0)
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or list(PICTURES)
-    unknown = set(wanted) - set(PICTURES)
-    if unknown:
-        sys.exit(f"error: there is no picture '{sorted(unknown)[0]}'; there are {', '.join(PICTURES)}")
-    for each in wanted:
-        print(make(each).relative_to(ROOT))
+    words = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
+    if words[:1] == ["inside"]:
+        inside(words[1])
+    else:
+        outside(pathlib.Path(words[0]) if words else ROOT / "docs")

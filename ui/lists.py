@@ -11,7 +11,7 @@ class FOOTHOLD_UL_rests(UIList):
     def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index):
         row = layout.split(factor=0.5)
         row.alert = item.large
-        row.label(text=item.name, icon="ERROR" if item.large else "NONE" if item.stays > 0.05 else "CHECKMARK")
+        row.label(text=item.name, icon="ERROR" if item.large else "DOT" if item.stays > 0.05 else "CHECKMARK")
         numbers = row.row()
         numbers.alignment = "RIGHT"
         words = f"match {item.degrees:.1f}°" if item.degrees <= 0.05 else f"{item.degrees:.1f}°"
@@ -33,14 +33,16 @@ class FOOTHOLD_UL_faults(UIList):
             jump = row.row()
             jump.ui_units_x = 3.2
             jump.operator("foothold.jump_to_fault", text=f"{item.frame:g}").frame = item.frame
-        row.label(text=f"{item.name} {review.fault_words(item)}")
+        split = row.split(factor=0.5)
+        split.label(text=item.name)
+        split.label(text=review.fault_words(item))
 
 
 def draw_roles(layout, side, found, at_fault=()):
     """The table of roles in groups that fold; `found` role -> bone of the armature on that side."""
     for title, group in edit_roles.groups(found).items():
         mapped = sum(role in found for role in group)
-        header, body = layout.panel(f"foothold_{side}_{title}", default_closed=True)
+        header, body = layout.panel(f"foothold_{side}_{title}", default_closed=title != "Torso")
         header.label(text=title)
         count = header.row()
         count.alignment = "RIGHT"

@@ -88,12 +88,10 @@ class FOOTHOLD_PT_take(_Part, Panel):
             column.operator(operator, text=f"Import {word.title()}…", icon="IMPORT")
 
     def _draw_rate(self, context):
-        action = prepare.plays(context.scene.foothold.take)
-        rate = action.get("foothold_fps") if action is not None else None
-        plays = import_take.scene_fps(context.scene)
-        if rate and abs(rate - plays) > 0.005:
-            sentence(self.layout, context, f"The scene plays at {plays:g} fps", "TIME")
-        self.layout.operator("foothold.match_scene")
+        told = import_take.scene_differs(context.scene)
+        if told:
+            sentence(self.layout, context, told, "TIME")
+            self.layout.operator("foothold.match_scene")
 
 
 class FOOTHOLD_PT_rest(_Part, Panel):
@@ -151,11 +149,11 @@ class FOOTHOLD_PT_rest(_Part, Panel):
             sentence(layout, context, "The rests match" if worst < 1.0 else "The rests are aligned to each other",
                      "CHECKMARK")
         if shown.rests:
-            header, body = layout.panel("foothold_rests", default_closed=not shown.rests_sentence)
+            header, body = layout.panel("foothold_rests", default_closed=False)
             header.label(text="Disagreement by Limb")
             header.operator("foothold.compare_rests", text="", icon="FILE_REFRESH", emboss=False)
             if body is not None:
-                body.template_list("FOOTHOLD_UL_rests", "", shown, "rests", shown, "rests_at", rows=6, maxrows=12)
+                body.template_list("FOOTHOLD_UL_rests", "", shown, "rests", shown, "rests_at", rows=5, maxrows=5)
 
 
 class FOOTHOLD_PT_roles(_Part, Panel):
@@ -275,11 +273,22 @@ class FOOTHOLD_PT_review(_Part, Panel):
             if shown.report:
                 sentence(layout, context, "The last figures are of another bake: measure again", "INFO")
             return
-        for line in shown.report_lines.splitlines():
-            sentence(layout, context, line)
+        self._draw_lines(context, shown.report_lines.splitlines())
         if len(shown.faults):
-            layout.template_list("FOOTHOLD_UL_faults", "", shown, "faults", shown, "faults_at", rows=4, maxrows=10)
+            layout.template_list("FOOTHOLD_UL_faults", "", shown, "faults", shown, "faults_at", rows=5, maxrows=10)
         layout.operator("foothold.save_report", icon="FILE_TICK")
+
+    def _draw_lines(self, context, lines):
+        column = self.layout.column(align=True)
+        for line in lines:
+            name, tab, figure = line.partition("\t")
+            if not tab:
+                sentence(column, context, line)
+                continue
+            split = column.split(factor=0.45)
+            split.scale_y = 0.8
+            split.label(text=name)
+            split.label(text=figure)
 
 
 CLASSES = (FOOTHOLD_PT_main, FOOTHOLD_PT_take, FOOTHOLD_PT_rest, FOOTHOLD_PT_roles, FOOTHOLD_PT_bake,

@@ -2,7 +2,7 @@
 
 import textwrap
 
-_WIDTH = 7.0  # pixels of an average letter at scale 1
+_WIDTH = 6.6  # pixels of an average letter at scale 1
 _MARGIN = 48.0  # pixels of a panel's borders and icon
 
 
