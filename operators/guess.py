@@ -63,6 +63,8 @@ def rest_of(armature, path=None):
         files.remove(imported)
     if rest.stance(rest_motion(skeleton).positions[0], roles).stands:
         return job.RestChoice("file"), None
+    if armature.animation_data is None or armature.animation_data.action is None:
+        return job.RestChoice("file"), None
     found = t_pose_frames(armature, job.take_action(armature)) or standing_frames(armature, job.take_action(armature))
     return (job.RestChoice("frame", frame=found[0]) if found else job.RestChoice("file")), None
 
@@ -70,7 +72,8 @@ def rest_of(armature, path=None):
 def travel_carrier(armature, skeleton, action, roles):
     """What carries a take's way: "hips", "root", "object" or "nothing"."""
     hips = roles["hips"]
-    frames = np.arange(*read.frame_span(action), dtype=float)
+    first, last = read.frame_span(action)
+    frames = np.arange(first, last + 1, dtype=float)
     world = read.read_world(armature, action, frames)
     if np.ndim(world) == 3 and np.ptp(world[:, :3, 3], axis=0).max() > 1e-3:
         return "object"

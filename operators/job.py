@@ -105,10 +105,20 @@ def check(settings):
         if value is not None and not first <= value <= last:
             raise FootholdError(f"The {word} frame {value} lies outside '{action.name}', which has frames {first} to "
                                 f"{last}.")
-    if settings.first is not None and settings.last is not None and settings.last <= settings.first:
-        raise FootholdError(f"The range {settings.first}:{settings.last} is empty.")
+    start, end = span(settings, action)
+    if end < start:
+        raise FootholdError(f"The range {start}:{end} runs backwards: name its first frame first.")
     if settings.step < 1:
         raise FootholdError("The step must be 1 or more.")
+    if start + settings.step > end:
+        raise FootholdError(f"The range {start}:{end} in steps of {settings.step} leaves one frame only, and a bake "
+                            "needs two: choose a longer range or a smaller step.")
+
+
+def span(settings, action):
+    """First and last frame of a bake: as set, or else the take's own."""
+    first, last = read.frame_span(action)
+    return (first if settings.first is None else settings.first, last if settings.last is None else settings.last)
 
 
 def action_fps(action, scene):
@@ -203,8 +213,7 @@ def read_take_steps(scene, settings):
     skeleton = read.read_skeleton(armature)
     action = settings.take_action or take_action(armature)
     roles = role_indices(armature, skeleton)
-    first, last = read.frame_span(action)
-    first, last = settings.first or first, settings.last or last
+    first, last = span(settings, action)
     frames = np.arange(first, last + 1, dtype=float)[::settings.step]
     if read.evaluation_reason(armature) is None:
         channels = read.read_channels(armature, skeleton, action, frames)

@@ -21,6 +21,9 @@ def resample_take(armature, action, fps, target_fps):
     frames = np.arange(first, last + 1, dtype=float)
     channels = read.read_channels(armature, skeleton, action, frames)
     times = resample.sample_times(len(frames), fps, target_fps)
+    if len(times) < 2 <= len(frames):
+        raise FootholdError(f"At {target_fps:g} frames a second only one frame is left of '{action.name}', which lasts "
+                            f"{(len(frames) - 1) / fps:.2f} seconds: choose a higher rate.")
     moved = resample.resample(channels, times)
     keyed = read.keyed_paths(action, armature)
     out = []

@@ -1,6 +1,8 @@
 """What each command of the command line does, in a scene of its own."""
 
+import contextlib
 import json
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -38,17 +40,18 @@ class Loaded(NamedTuple):
     imported: object
 
 
-def _main_armature(imported):
-    """The armature with the most bones: what else a file holds are props."""
+def _main_armature(imported, moving=False):
+    """The armature with the most bones, as the others are props; with `moving`, of those that play an action if any."""
     if not imported.armatures:
         raise FootholdError(f"{imported.path}: there is no armature in it.")
-    return max(imported.armatures, key=lambda o: len(o.data.bones))
+    playing = [o for o in imported.armatures if o.animation_data is not None and o.animation_data.action is not None]
+    return max((moving and playing) or imported.armatures, key=lambda o: len(o.data.bones))
 
 
 def load_take(path, action_name=None):
     """Import a take and let it play the named action, or its longest."""
     imported = files.import_file(path)
-    armature = _main_armature(imported)
+    armature = _main_armature(imported, moving=True)
     actions = [a for a in imported.actions if len(compat.fcurves(a, armature))]
     if not actions:
         raise FootholdError(f"{path}: the file holds no motion for '{armature.name}'.")
@@ -68,9 +71,7 @@ def load_roles(args_map, take, body):
     """Store detected roles on both armatures, or those of the map file."""
     given = {}
     if args_map:
-        given = humanoid.load_roles(args_map)
-        if not {"take", "body"} & set(given):
-            given = {"body": given}
+        given = humanoid.load_role_tables(args_map)
     for word, armature in (("take", take), ("body", body)):
         skeleton = read.read_skeleton(armature)
         if word in given:
@@ -95,8 +96,10 @@ def rest_choice(text, armature, path):
     frame = re.fullmatch(r"(?:take|frame|body):(-?\d+)", text)
     if frame:
         return job.RestChoice("frame", frame=int(frame.group(1))), None
+    if re.match(r"(?:take|frame|body):", text) and not Path(text).exists():
+        raise FootholdError(f"'{text}' is no frame: write one such as take:12, or the name of a file.")
     imported = files.import_file(text)
-    other = _main_armature(imported)
+    other = _main_armature(imported, moving=True)
     action = max((a for a in imported.actions if len(compat.fcurves(a, other))),
                  key=lambda a: a.frame_range[1] - a.frame_range[0], default=None)
     if action is not None:
@@ -104,20 +107,39 @@ def rest_choice(text, armature, path):
     return job.RestChoice("armature", armature=other), imported
 
 
-def _check_target(path):
-    target = Path(path)
-    if target.suffix.lower() not in files.EXPORTS:
-        raise FootholdError(f"{path}: cannot write '{target.suffix}': choose one of {', '.join(files.EXPORTS)}.")
-    if not target.parent.is_dir():
-        raise FootholdError(f"{path}: the folder '{target.parent}' does not exist.")
+def _check_outputs(outputs, inputs):
+    """Raise a FootholdError unless every (path, allowed suffixes or None) can be written, and none is also read."""
+    taken = {os.path.realpath(path): "a file that is read" for path in inputs if path}
+    for path, suffixes in outputs:
+        suffix = Path(path).suffix
+        if suffixes is not None and suffix.lower() not in suffixes:
+            raise FootholdError(f"{path}: cannot write '{suffix}': choose one of {', '.join(suffixes)}.")
+        files.check_target(path)
+        if os.path.isfile(path) or not os.path.exists(path):  # two may well go to one device
+            kind = taken.setdefault(os.path.realpath(path), None)
+            if kind is not None:
+                raise FootholdError(f"{path}: this is {kind}, and would be overwritten: choose another name.")
+            taken[os.path.realpath(path)] = "another of the files to write"
+
+
+@contextlib.contextmanager
+def _no_remains(paths):
+    """Deletes those of the files that were made inside when an exception leaves it."""
+    made = [path for path in paths if not os.path.lexists(path)]
+    try:
+        yield
+    except BaseException:
+        for path in made:
+            with contextlib.suppress(OSError):
+                os.remove(path)
+        raise
 
 
 def bake_one(args):
     """Bake as the arguments of `bake` say; returns the report as plain data."""
-    for target in (args.out, *(p for p in (args.sheet, args.report) if p)):
-        if not Path(target).absolute().parent.is_dir():
-            raise FootholdError(f"{target}: the folder '{Path(target).parent}' does not exist.")
-    _check_target(args.out)
+    outputs = [(args.out, files.EXPORTS), (args.report, None), (args.sheet, (".png",))]
+    outputs = [(path, suffixes) for path, suffixes in outputs if path]
+    _check_outputs(outputs, (args.take, args.body, args.rest, args.body_rest, args.map))
     scene = fresh_scene()
     take = load_take(args.take, args.take_action)
     loaded_body = files.import_file(args.body)
@@ -159,11 +181,12 @@ def bake_one(args):
         cli.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
     if args.report or args.json:
         report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"])
-    if args.sheet:
-        render.contact_sheet(args.sheet, scene, take.armature, body)
-    _save(args.out, scene, body, fps)
-    if args.report:
-        cli.write_json(args.report, report)
+    with _no_remains([path for path, _ in outputs]):
+        if args.sheet:
+            render.contact_sheet(args.sheet, scene, take.armature, body)
+        _save(args.out, scene, body, fps)
+        if args.report:
+            cli.write_json(args.report, report)
     cli.say(f"{args.out}: {done.frames} frames at {fps:g} fps of '{take.action.name}' on '{args.body}'")
     return report
 
@@ -263,23 +286,29 @@ def _inspect_action(scene, armature, skeleton, roles, action):
 
 def _open(path):
     if not Path(path).is_file():
-        raise FootholdError(f"{path}: there is no such file.")
+        raise FootholdError(f"{path}: " + ("this is a folder; choose a baked .blend." if os.path.isdir(path) else
+                                           "there is no such file."))
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
     except RuntimeError as error:
-        raise FootholdError(f"{path}: Blender cannot open it ({str(error).strip()}).") from None
+        raise FootholdError(f"{path}: Blender cannot open it ({str(error).strip()}): choose a baked .blend.") from None
     scene = bpy.context.scene
     found = {}
     for name in (TAKE, BODY):
         armature = bpy.data.objects.get(name)
         if armature is None or armature.type != "ARMATURE":
             raise FootholdError(f"{path}: it has no armature called '{name}': is it a baked scene?")
+        data = armature.animation_data
+        if data is None or data.action is None and not data.nla_tracks:
+            raise FootholdError(f"{path}: its armature '{name}' has no action: is it a baked scene?")
+        read.read_skeleton(armature)  # refuses what has no size
         found[name] = armature
     return scene, found[TAKE], found[BODY]
 
 
 def measure_command(args):
     """`measure`."""
+    _check_outputs([(args.report, None)] if args.report else [], [args.scene])
     scene, take, body = _open(args.scene)
     result = measure.measure(scene, take, body)
     if args.report:
@@ -291,9 +320,28 @@ def measure_command(args):
 
 def render_command(args):
     """`render`."""
+    _check_outputs([(args.out, (".png",))], [args.scene])
     scene, take, body = _open(args.scene)
     render.contact_sheet(args.out, scene, take, body)
     return cli.GOOD, {"sheet": str(args.out)}
+
+
+_NUMBER, _TEXT, _TRUTH = "a number", "a text", "true or false"
+_KINDS = {_NUMBER: (int, float), _TEXT: str, _TRUTH: bool}
+_TAKE_OPTIONS = {"action": ("--take-action", _TEXT), "rest": ("--rest", _TEXT), "fps": ("--fps", _NUMBER),
+                 "range": ("--range", _TEXT)}
+_BODY_OPTIONS = {"rest": ("--body-rest", _TEXT), "map": ("--map", _TEXT)}
+_OPTIONS = {"fps": ("--fps", _NUMBER), "range": ("--range", _TEXT), "stages": ("--stages", _TEXT),
+            "step": ("--step", _NUMBER), "travel": ("--travel", _TEXT), "in_place": ("--in-place", _TRUTH),
+            "scale": ("--scale", _NUMBER), "height_scale": ("--height-scale", _NUMBER)}
+_RECIPE = {"out": _TEXT, "format": _TEXT, "report": _TRUTH, "sheet": _TRUTH}
+_FILES = ("rest", "map")
+_REST_WORD = re.compile(r"(file|pose|auto|(take|frame|body):.*)$", re.DOTALL)
+
+
+def _check_kind(value, kind, key, where):
+    if not isinstance(value, _KINDS[kind]) or isinstance(value, bool) is not (kind == _TRUTH):
+        raise FootholdError(f"{where}: '{key}' must be {kind}, not {json.dumps(value, ensure_ascii=False)}.")
 
 
 def _entries(recipe, key, path):
@@ -303,64 +351,101 @@ def _entries(recipe, key, path):
     out = []
     for i, row in enumerate(rows, 1):
         row = {"file": row} if isinstance(row, str) else row
-        if not isinstance(row, dict) or not isinstance(row.get("file"), str):
+        if not isinstance(row, dict) or not isinstance(row.get("file"), str) or not row["file"]:
             raise FootholdError(f"{path}: entry {i} of '{key}' names no file.")
         out.append(row)
     return out
 
 
-_TAKE_OPTIONS = {"action": "--take-action", "rest": "--rest", "fps": "--fps", "range": "--range"}
-_BODY_OPTIONS = {"rest": "--body-rest", "map": "--map"}
-_OPTIONS = {"fps": "--fps", "range": "--range", "stages": "--stages", "step": "--step", "travel": "--travel",
-            "scale": "--scale", "height_scale": "--height-scale"}
-_FILES = ("rest", "map")
-
-
-def _options(row, table, folder, path):
-    unknown = set(row) - set(table) - {"file"}
+def _options(row, table, folder, where):
+    """The words of the command line that the entries of a recipe's row stand for."""
+    unknown = sorted(set(row) - set(table))
     if unknown:
-        raise FootholdError(f"{path}: '{row['file']}' has an unknown entry '{sorted(unknown)[0]}'.")
+        raise FootholdError(f"{where}: there is no entry '{unknown[0]}'; there is: {', '.join(table)}.")
     out = []
-    for key, option in table.items():
-        if key in row:
-            value = str(row[key])
-            if key in _FILES and (folder / value).is_file():
-                value = str(folder / value)
-            out += [f"{option}={value}"]
+    for key, value in row.items():
+        option, kind = table[key]
+        _check_kind(value, kind, key, where)
+        if key in _FILES and not _REST_WORD.match(value):
+            value = str(folder / value)
+        if kind != _TRUTH:
+            out.append(f"{option}={value}")
+        elif value:
+            out.append(option)
     return out
+
+
+def _read_recipe(path):
+    try:
+        recipe = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FootholdError(f"{path}: cannot read the recipe ({error.strerror}).") from None
+    except (ValueError, RecursionError) as error:
+        raise FootholdError(f"{path}: the recipe is not JSON ({error}).") from None
+    if not isinstance(recipe, dict):
+        raise FootholdError(f"{path}: a recipe is an object with 'takes', 'bodies' and 'out'.")
+    known = ("takes", "bodies", *_RECIPE, *_OPTIONS)
+    unknown = sorted(set(recipe) - set(known))
+    if unknown:
+        raise FootholdError(f"{path}: there is no entry '{unknown[0]}'; there is: {', '.join(known)}.")
+    for key, kind in _RECIPE.items():
+        if key in recipe:
+            _check_kind(recipe[key], kind, key, path)
+    return recipe
+
+
+def _jobs(recipe, path):
+    """(take, body, name, words) of every take on every body; a FootholdError names what is wrong with the recipe."""
+    folder = path.absolute().parent
+    common = _options({k: v for k, v in recipe.items() if k in _OPTIONS}, _OPTIONS, folder, path)
+    rows, used = [], set()
+    for take in _entries(recipe, "takes", path):
+        of_take = _row_options(take, _TAKE_OPTIONS, folder, path)
+        for body in _entries(recipe, "bodies", path):
+            of_body = _row_options(body, _BODY_OPTIONS, folder, path)
+            parts = [Path(take["file"]).stem, Path(body["file"]).stem, *filter(None, [take.get("action")])]
+            first = name = "__".join(re.sub(r"[^\w.-]+", "_", part) for part in parts)
+            number = 2
+            while name.lower() in used:  # files of one name in two folders, or a take twice with other options
+                name, number = f"{first}__{number}", number + 1
+            used.add(name.lower())
+            words = ["--take", str(folder / take["file"]), "--body", str(folder / body["file"]), *common, *of_take,
+                     *of_body]
+            rows.append((take["file"], body["file"], name, words))
+    return rows
+
+
+def _row_options(row, table, folder, path):
+    return _options({k: v for k, v in row.items() if k != "file"}, table, folder, f"{path}: '{row['file']}'")
 
 
 def batch_command(args):
     """`batch`: every take of the recipe onto every body; one failing does not stop the others."""
     path = Path(args.recipe)
+    recipe = _read_recipe(path)
+    kind = "." + recipe.get("format", "blend").lstrip(".").lower()
+    if kind not in files.EXPORTS:
+        raise FootholdError(f"{path}: 'format' cannot be '{recipe['format']}': choose one of "
+                            f"{', '.join(e.lstrip('.') for e in files.EXPORTS)}.")
+    jobs = _jobs(recipe, path)
+    for _, _, _, words in jobs:
+        fault = cli.fault_of(["bake", *words, "--out", "out"])
+        if fault:
+            raise FootholdError(f"{path}: {fault}.")
+    out = path.absolute().parent / recipe.get("out", ".")
     try:
-        recipe = json.loads(path.read_text(encoding="utf-8"))
+        out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FootholdError(f"{path}: cannot read the recipe ({error.strerror}).") from None
-    except ValueError as error:
-        raise FootholdError(f"{path}: the recipe is not JSON ({error}).") from None
-    if not isinstance(recipe, dict):
-        raise FootholdError(f"{path}: a recipe is an object with 'takes', 'bodies' and 'out'.")
-    folder = path.absolute().parent
-    out = folder / recipe.get("out", ".")
-    out.mkdir(parents=True, exist_ok=True)
-    kind = recipe.get("format", "blend").lstrip(".")
-    common = _options({"file": str(path), **{k: v for k, v in recipe.items() if k in _OPTIONS}}, _OPTIONS, folder, path)
+        raise FootholdError(f"{path}: the folder '{out}' cannot be made ({error.strerror}): choose another 'out'."
+                            ) from None
     rows = []
-    for take in _entries(recipe, "takes", path):
-        for body in _entries(recipe, "bodies", path):
-            name = "__".join(re.sub(r"[^\w.-]+", "_", Path(p).stem) for p in (take["file"], body["file"]))
-            if take.get("action"):
-                name += "__" + re.sub(r"[^\w.-]+", "_", take["action"])
-            words = ["bake", "--take", str(folder / take["file"]), "--body", str(folder / body["file"]),
-                     "--out", str(out / f"{name}.{kind}"), *common, *_options(take, _TAKE_OPTIONS, folder, path),
-                     *_options(body, _BODY_OPTIONS, folder, path)]
-            if recipe.get("report", True):
-                words += ["--report", str(out / f"{name}.json")]
-            if recipe.get("sheet", False):
-                words += ["--sheet", str(out / f"{name}.png")]
-            code = cli.main(words, "foothold batch")
-            rows.append({"take": take["file"], "body": body["file"], "out": f"{name}.{kind}", "exit": code})
+    for take, body, name, words in jobs:
+        words = ["bake", *words, "--out", str(out / f"{name}{kind}")]
+        if recipe.get("report", True):
+            words += ["--report", str(out / f"{name}.json")]
+        if recipe.get("sheet", False):
+            words += ["--sheet", str(out / f"{name}.png")]
+        rows.append({"take": take, "body": body, "out": f"{name}{kind}", "exit": cli.main(words, "foothold batch")})
     failed = [r for r in rows if r["exit"]]
     for row in rows:
         cli.say(f"{'failed' if row['exit'] else 'good':7} {row['take']} on {row['body']}")

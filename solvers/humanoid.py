@@ -192,13 +192,36 @@ def load_roles(path):
 
     Raises FootholdError that names the file and the row at fault.
     """
+    return _table(path, _document(path))
+
+
+def load_role_tables(path):
+    """{"take": roles, "body": roles} from a JSON file with either or both; a single table is the body's.
+
+    Raises FootholdError as `load_roles` does.
+    """
+    document = _document(path)
+    rows = dict(document) if isinstance(document, _Rows) else {}
+    if not {"take", "body"} & set(rows):
+        return {"body": _table(path, document)}
+    unknown = sorted(set(rows) - {"take", "body"})
+    if unknown:
+        raise FootholdError(f"{path}: '{unknown[0]}' is neither 'take' nor 'body': correct it, or delete it")
+    return {word: _table(path, table) for word, table in rows.items()}
+
+
+def _document(path):
+    """The content of a JSON file, its objects as _Rows."""
     try:
         with open(path, encoding="utf-8") as file:
-            document = json.load(file, object_pairs_hook=_rows)
+            return json.load(file, object_pairs_hook=_rows)
     except OSError as error:
         raise FootholdError(f"{path}: the role map cannot be read ({error.strerror}): choose another file") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FootholdError(f"{path}: this is not JSON ({error}): save the role map again") from error
+
+
+def _table(path, document):
     rows = dict(document) if isinstance(document, _Rows) else None
     if rows is not None and isinstance(rows.get("roles"), _Rows):
         version = rows.get("version", VERSION)

@@ -29,7 +29,7 @@ def export_file(path, armature, meshes, frame_range, fps):
     writers = {".bvh": _write_bvh, ".fbx": _write_fbx, ".glb": _write_glb}
     if suffix not in writers:
         raise FootholdError(f"{path}: cannot write this kind of file; choose one of {', '.join(writers)}")
-    _check_target(path)
+    check_target(path)
     first, last = int(frame_range[0]), int(frame_range[1])
     if last < first:
         raise FootholdError(f"{path}: there is no frame between {first} and {last}; choose another range")
@@ -48,7 +48,7 @@ def export_file(path, armature, meshes, frame_range, fps):
 def save_blend(path):
     """Save a copy of the open file as a .blend. Raises FootholdError where the target cannot be written."""
     path = os.path.abspath(os.fspath(path))
-    _check_target(path)
+    check_target(path)
     try:
         with staging.quiet():
             bpy.ops.wm.save_as_mainfile(filepath=path, copy=True, check_existing=False)
@@ -57,14 +57,25 @@ def save_blend(path):
         raise FootholdError(f"{path}: cannot be written ({reason}); choose another place") from error
 
 
-def _check_target(path):
+def check_target(path):
+    """Raise a FootholdError that names `path` where no file can be written; leaves nothing behind."""
+    path = os.path.abspath(os.fspath(path))
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise FootholdError(f"{path}: the folder {folder} does not exist; make it first")
     if os.path.isdir(path):
         raise FootholdError(f"{path}: this is a folder; give the name of a file")
-    if not os.access(folder, os.W_OK) or os.path.exists(path) and not os.access(path, os.W_OK):
+    if os.path.exists(path) and not os.access(path, os.W_OK):
         raise FootholdError(f"{path}: cannot be written (it is read-only); choose another place")
+    if os.path.exists(path) and not os.path.isfile(path):
+        return  # a device or pipe: its folder is of no account
+    if not os.access(folder, os.W_OK):
+        raise FootholdError(f"{path}: cannot be written (its folder is read-only); choose another place")
+    try:
+        # permissions alone do not tell of a read-only disk
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise FootholdError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
 
 
 @contextlib.contextmanager
@@ -113,6 +124,8 @@ def _write_glb(path, made, scene, armature, fps):
     scene.render.fps = max(round(fps), 1)
     # this exporter divides frames by fps * fps_base, where Blender means fps / fps_base
     scene.render.fps_base = fps / scene.render.fps
+    action = armature.animation_data and armature.animation_data.action
+    scene.name = action.name if action else armature.name  # this exporter calls the animation by the scene
     staging.run(path, bpy.ops.export_scene.gltf, filepath=made, export_format="GLB", use_selection=True,
                 use_active_scene=True, export_animations=True, export_animation_mode="SCENE",
                 export_anim_scene_split_object=False, export_force_sampling=True, export_frame_step=1,

@@ -18,9 +18,10 @@ import numpy as np
 from ...solvers import rotation
 from ...solvers.errors import FootholdError
 from . import bvh, clips, fbx, gltf, rates, staging, units
-from .exporting import EXPORTS, export_file, save_blend
+from .exporting import EXPORTS, check_target, export_file, save_blend
 
-__all__ = ["EXPORTS", "IMPORTS", "Imported", "export_file", "import_file", "inspect_header", "remove", "save_blend"]
+__all__ = ["EXPORTS", "IMPORTS", "Imported", "check_target", "export_file", "import_file", "inspect_header", "remove",
+           "save_blend"]
 
 IMPORTS = (".bvh", ".fbx", ".glb", ".gltf", ".vrm", ".blend")
 HINTS_KEY = "foothold_hints"
@@ -261,6 +262,7 @@ def _read_blend(path, fps_hint, before):
                             "Blender or an older one") from error
     scene = target.scenes[0] if target.scenes else None
     fps = fps_hint or (scene.render.fps / scene.render.fps_base if scene else 24.0)
+    linked = _linked_armature(scene) if scene else None
     if scene:
         bpy.data.scenes.remove(scene)
     arrived = [o for o in target.objects if o is not None]
@@ -268,10 +270,20 @@ def _read_blend(path, fps_hint, before):
     _link(wanted)
     _drop_unused(before)
     objects = [o for o in wanted if o.library is None]
+    if linked and not any(o.type == "ARMATURE" for o in objects):
+        raise FootholdError(f"{path}: its armature '{linked[0]}' is linked from {linked[1]}; choose that file, or make "
+                            "the armature local")
     actions = [a for a in target.actions if a is not None]
     for library in [b for b in bpy.data.libraries if b.session_uid not in libraries and not b.users_id]:
         bpy.data.libraries.remove(library)
     return _finish("blend", path, objects, actions, fps, None, _STRICT, before)
+
+
+def _linked_armature(scene):
+    """(name, file) of an armature that a scene only links to, also by an instance of its collection; or None."""
+    objects = [o for obj in scene.objects for o in (obj, *(getattr(obj.instance_collection, "all_objects", ())))]
+    found = (o for o in objects if o.type == "ARMATURE" and o.library is not None)
+    return next(((o.name, o.library.filepath) for o in found), None)
 
 
 def _wanted(objects):

@@ -41,6 +41,8 @@ def read_skeleton(armature, fallback=None):
     and equally named bones stand in for matrices that are not numbers or have no size.
     """
     bones = list(armature.data.bones)
+    if not bones:
+        raise FootholdError(f"Armature '{armature.name}' has no bones: choose another.")
     ordered = [b for b in bones if b.parent is None]
     for bone in ordered:
         ordered.extend(bone.children)

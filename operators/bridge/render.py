@@ -531,6 +531,7 @@ def _save(sheet, path, temporary):
     try:
         image.save()
     except RuntimeError as error:
-        raise FootholdError(f"{path}: the picture could not be written ({error}): choose another place.") from None
+        reason = str(error).strip().splitlines()[0]
+        raise FootholdError(f"{path}: the picture could not be written ({reason}): choose another place.") from None
     finally:
         temporary.drop([image])

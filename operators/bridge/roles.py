@@ -16,7 +16,7 @@ def load(armature):
         return detect(armature).roles
     try:
         roles = json.loads(text)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise FootholdError(f"'{armature.name}': its custom property '{KEY}' is not JSON ({error}): detect the roles "
                             "again.") from None
     if not isinstance(roles, dict) or not all(isinstance(v, str) for v in roles.values()):
@@ -32,5 +32,14 @@ def store(armature, roles):
 
 def detect(armature):
     """What names, structure and the file's own hints say: a humanoid.Detection."""
-    hints = armature.get(HINTS)
-    return humanoid.detect(read.read_skeleton(armature), json.loads(hints) if hints else None)
+    return humanoid.detect(read.read_skeleton(armature), _hints(armature))
+
+
+def _hints(armature):
+    """What the file's own humanoid says, or nothing where that is unreadable: hints only help the names."""
+    try:
+        hints = json.loads(armature.get(HINTS, "{}"))
+    except (TypeError, ValueError, RecursionError):
+        return {}
+    sound = isinstance(hints, dict) and all(isinstance(bone, str) for bone in hints.values())
+    return hints if sound else {}
