@@ -72,9 +72,9 @@ def data():
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def addon():
-    """The package with its Blender classes registered for the session; for tests that use operators or settings."""
+    """The package with its Blender classes registered for a file of tests that use operators or settings."""
     import foothold
 
     if os.environ.get("FOOTHOLD_MODULE"):
