@@ -22,7 +22,7 @@ class RestChoice:
 
     kind: str = "file"  # "file", "frame", "action", "armature", "pose"
     frame: int = 0
-    action: object = None  # bpy.types.Action, for "action"; for "armature" its own is used
+    action: object = None  # bpy.types.Action, for "action"; for "armature" and "frame" the one played if None
     armature: object = None  # bpy.types.Object
 
 
@@ -194,7 +194,7 @@ def read_rest(armature, skeleton, roles, choice, action=None):
     if choice.kind == "pose":
         return forward(skeleton, _pose_now(armature, skeleton))
     if choice.kind == "frame":
-        return _action_rest(armature, skeleton, action or take_action(armature), choice.frame)
+        return _action_rest(armature, skeleton, choice.action or action or take_action(armature), choice.frame)
     if choice.kind == "action":
         if choice.action is None:
             raise FootholdError("Choose the action that holds the rest.")

@@ -210,7 +210,7 @@ def _hold_rest(take, choice):
     """A rest that is a frame of the take, kept through a resampling as that frame of the old action."""
     if choice.kind != "frame":
         return choice
-    return job.RestChoice("action", frame=choice.frame, action=take.action)
+    return job.RestChoice("frame", frame=choice.frame, action=take.action)
 
 
 def _rows(pairs):

@@ -156,6 +156,12 @@ def test_a_range_may_start_at_frame_zero(folder, tmp_path):
     assert run(*words, "--range", "0:20") == cli.GOOD
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
     assert tuple(bpy.data.objects["Body"].animation_data.action.frame_range) == (0.0, 20.0)
+    rests = []
+    for i, more in enumerate(((), ("--fps", 30))):  # the same frame is the rest, whatever the rate
+        report = tmp_path / f"{i}.json"
+        assert run(*words, "--rest", "take:0", "--report", report, *more) == cli.GOOD
+        rests.append(json.loads(report.read_text())["rest_disagreement_deg"])
+    assert rests[0] == rests[1]
 
 
 def test_an_odd_digit_is_wrong_use(folder, tmp_path):
