@@ -1,6 +1,6 @@
 """Foothold from the command line, with Blender or with the bpy wheel.
 
-    blender -b --python operators/batch.py -- bake --take TAKE --body BODY --out OUT.blend
+    blender -q -b --python operators/batch.py -- bake --take TAKE --body BODY --out OUT.blend
     python operators/batch.py bake --take TAKE --body BODY --out OUT.blend
 
 The installed extension offers the same as `blender --command foothold ...`.

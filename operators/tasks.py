@@ -68,17 +68,17 @@ def load_take(path, action_name=None):
 
 
 def load_roles(args_map, take, body):
-    """Store detected roles on both armatures, or those of the map file."""
+    """Store roles on both armatures: those of the map file, else those that came with the file, else detected ones."""
     given = {}
     if args_map:
         given = humanoid.load_role_tables(args_map)
     for word, armature in (("take", take), ("body", body)):
         skeleton = read.read_skeleton(armature)
-        if word in given:
-            roles = given[word]
+        if word in given or role_store.KEY in armature:
+            roles = given[word] if word in given else role_store.load(armature)
             faults = humanoid.validate(roles, skeleton)
             if faults:
-                raise FootholdError(f"{args_map}: {faults[0]}")
+                raise FootholdError(f"{args_map if word in given else armature.name}: {faults[0]}")
         else:
             found = role_store.detect(armature)
             roles = found.roles

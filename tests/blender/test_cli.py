@@ -87,6 +87,19 @@ def keys_of(owner, action):
     return out
 
 
+def test_a_table_that_came_with_the_body_is_believed(folder, tmp_path):
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "body.blend"))
+    hero = bpy.data.objects["Hero"]
+    table = {r: b for r, b in roles.load(hero).items() if not r.startswith("toe")}
+    roles.store(hero, table)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "mine.blend"))
+    words = list(bake_words(folder, tmp_path / "out.blend"))
+    words[words.index("--body") + 1] = tmp_path / "mine.blend"
+    assert run(*words) == cli.GOOD
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
+    assert roles.load(bpy.data.objects["Body"]) == table
+
+
 @pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
 def test_other_formats_hold_every_frame(folder, tmp_path, kind):
     out = tmp_path / f"out.{kind}"
