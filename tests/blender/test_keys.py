@@ -8,7 +8,7 @@ bpy = pytest.importorskip("bpy")
 import whole_file  # noqa: E402
 
 from foothold.operators.bridge import compat, keys  # noqa: E402
-from foothold.operators.bridge import record as memory
+from foothold.operators.bridge import record as memory  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 
 FRAMES = np.arange(1.0, 41.0)
