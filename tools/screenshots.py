@@ -36,6 +36,7 @@ def outside(folder):
             done = subprocess.run([blender, "--factory-startup", "--window-geometry", "0", "0", str(WIDTH), str(HEIGHT),
                                    "--gpu-backend", "opengl", "--python-exit-code", "1", "--python", __file__, "--",
                                    "inside", home], env=environment, stdin=subprocess.DEVNULL, timeout=600)
+            shrink_demo(folder)
             pictures = sorted(pathlib.Path(home).glob("*.png"))
             for picture in pictures:
                 (folder / picture.name).write_bytes(picture.read_bytes())
@@ -46,6 +47,14 @@ def outside(folder):
     finally:
         screen.terminate()
         screen.wait()
+
+
+def shrink_demo(folder):
+    """The first eight cells of the contact sheet that `make demo` renders, where it is there."""
+    sheet = ROOT / "build" / "demo" / "demo.png"
+    if sheet.is_file():
+        subprocess.run([ROOT / "tools" / "within.sh", "convert", str(sheet), "-crop", "100%x68%+0+0", "+repage",
+                        "-resize", "1200x", "-strip", "-colors", "192", f"PNG8:{folder / 'demo.png'}"], check=True)
 
 
 # Inside
@@ -97,13 +106,11 @@ class Stage:
         space.overlay.show_relationship_lines = False
         space.shading.light, space.shading.color_type = "STUDIO", "OBJECT"
 
-    def picture(self, name, only_sidebar=False):
-        """Photograph the screen, or the sidebar, with few enough colours for a small file."""
+    def picture(self, name, only_sidebar=False, left=0):
+        """Photograph the 3D view from `left` pixels on, or the sidebar, with few enough colours for a small file."""
         target = self.folder / f"{name}.png"
-        crop = []
-        if only_sidebar:
-            r = self.sidebar
-            crop = ["-crop", f"{r.width}x{r.height}+{r.x}+{HEIGHT - r.y - r.height}", "+repage"]
+        r = self.sidebar if only_sidebar else self.view
+        crop = ["-crop", f"{r.width - left}x{r.height}+{r.x + left}+{HEIGHT - r.y - r.height}", "+repage"]
         subprocess.run(["import", "-window", "root", *crop, "-strip", "-dither", "None", "-colors", "128",
                         "-define", "png:compression-level=9", str(target)], check=True)
 
@@ -141,7 +148,9 @@ def pictures(stage):
         bpy.ops.foothold.measure()
         bpy.context.scene.frame_set(FRAME)
     yield 2.0
-    stage.picture("panel")
+    stage.view.tag_redraw()  # panels slide into place when their texts have changed; wait until they stand
+    yield 3.0
+    stage.picture("panel", left=100)
     with stage.over():
         settings.take_rest.kind = "ARMATURE"
         bpy.ops.foothold.bake_ab()
