@@ -42,6 +42,14 @@ def find(window, operator, upwards=False, share=0.25):
     raise AssertionError(f"no button of {operator} in {window.picture('missing_button')}")
 
 
+def scroll_down(window):
+    """Turn the wheel over the sidebar until its end is seen."""
+    left, top, right, bottom = window.sidebar()
+    window.move((left + right) // 2, (top + bottom) // 2)
+    window._tool("xdotool", "click", "--repeat", "30", "--delay", "60", "5")
+    window.settle(1.0)
+
+
 def quiet(window):
     """Blender has printed no error."""
     printed = window.printed()
@@ -91,6 +99,7 @@ def test_bake_stops_by_esc_and_one_undo_takes_a_bake_back(panel):
     assert panel.run(STATE) == before, "ESC changes nothing"
 
     start_bake(panel, button)
+    panel.settle(0.2)
     panel.picture("panel_baking")
     panel.until(f"{RUNNING}; result = not result", timeout=120)
     panel.settle(1.0)
@@ -134,6 +143,7 @@ for curve in action.layers[0].strips[0].channelbags[0].fcurves:
 """)
     assert measure(panel, "panel_faults")
     panel.run("bpy.context.scene.frame_set(2)")
+    scroll_down(panel)
     panel.click(*find(panel, "foothold.jump_to_fault", upwards=True, share=0.12))
     frames = panel.run("result = [f.frame for f in bpy.context.window_manager.foothold.faults]")
     assert panel.run("result = bpy.context.scene.frame_current") in frames
@@ -141,21 +151,35 @@ for curve in action.layers[0].strips[0].channelbags[0].fcurves:
     quiet(panel)
 
 
-def test_leaving_the_file_browser_is_no_error(panel):
-    panel.run("""
+def browse(panel, then):
+    """Open the contact sheet's file browser, and run one line in it that ends it."""
+    panel.run('''
 with bpy.context.temp_override(window=window):
     bpy.ops.foothold.contact_sheet("INVOKE_DEFAULT")
-""")
-    panel.until("result = len(bpy.context.window_manager.windows) > 1 or "
-                "any(a.type == 'FILE_BROWSER' for w in bpy.context.window_manager.windows for a in w.screen.areas)")
+''')
+    panel.until("result = any(a.type == 'FILE_BROWSER' for w in bpy.context.window_manager.windows "
+                "for a in w.screen.areas)")
     panel.settle(1.0)
-    panel.run("""
-for w in bpy.context.window_manager.windows:
-    for area in w.screen.areas:
-        if area.type == "FILE_BROWSER":
-            with bpy.context.temp_override(window=w, area=area, region=area.regions[-1]):
-                bpy.ops.file.cancel()
-            break
-""")
+    panel.run(f'''
+w, area = next((w, a) for w in bpy.context.window_manager.windows for a in w.screen.areas if a.type == "FILE_BROWSER")
+with bpy.context.temp_override(window=w, area=area, region=area.regions[-1]):
+    {then}
+''')
+    panel.settle(0.2)
+
+
+def test_leaving_the_file_browser_is_no_error(panel):
+    browse(panel, "bpy.ops.file.cancel()")
     panel.settle(1.0)
+    quiet(panel)
+
+
+def test_contact_sheet_shows_progress_and_is_written(panel, tmp_path):
+    target = tmp_path / "sheet.png"
+    browse(panel, f"area.spaces.active.params.directory = {bytes(tmp_path)!r}; "
+                  f"area.spaces.active.params.filename = 'sheet.png'; bpy.ops.file.execute()")
+    panel.until("result = bpy.context.window_manager.foothold.progress > 0", timeout=60)
+    panel.picture("panel_sheet")
+    panel.until(f"{RUNNING}; result = not result", timeout=200)
+    assert target.stat().st_size > 50_000
     quiet(panel)
