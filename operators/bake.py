@@ -61,8 +61,8 @@ SIDES = (("A", "A: File's Rest", "The bake against the rest of the take's file")
 
 def ab_names(settings):
     """side -> name of its action."""
-    base = f"{settings.take.name} on {settings.body.name}"[:45]
-    return {"A": f"{base} A (file's rest)", "B": f"{base} B (picked rest)"}
+    base = f"{settings.take.name} on {settings.body.name}"
+    return {"A": job.fitting_name(base, " A (file's rest)"), "B": job.fitting_name(base, " B (picked rest)")}
 
 
 def ab_playing(settings):

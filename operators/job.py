@@ -1,5 +1,6 @@
 """The bake as one road: read, solve, write. The panel and the command line both walk it, so their keys are the same."""
 
+import itertools
 import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -266,7 +267,23 @@ def key_channels(body, skeleton, result):
 
 def _default_name(settings):
     action = settings.take_action or take_action(settings.take)
-    return settings.action_name or f"{action.name} on {settings.body.name}"[:63]
+    return settings.action_name or f"{action.name} on {settings.body.name}"
+
+
+def fitting_name(name, tail=""):
+    """`name` and `tail`, the name cut so that Blender keeps both whole: it counts bytes, and no two letters weigh the
+    same."""
+    most = bpy.types.ID.bl_rna.properties["name"].length_max - 1
+    return name.encode()[:most - len(tail.encode())].decode(errors="ignore") + tail
+
+
+def _target(name):
+    """(the action to bake into or None, its name): of that name, or numbered where an action of hers has it."""
+    for number in itertools.count():
+        candidate = fitting_name(name, f".{number:03d}" if number else "")
+        action = keys.baked_action(candidate)
+        if action is not None or not any(a.name == candidate and a.library is None for a in bpy.data.actions):
+            return action, candidate
 
 
 def bake_steps(scene, settings):
@@ -379,9 +396,8 @@ def write(settings, frames, channels):
 
     Returns (action, number of hand edits kept, notes). The action that the body played before stays in the file.
     """
-    name = _default_name(settings)
+    action, name = _target(_default_name(settings))
     body = settings.body
-    action = keys.baked_action(name)
     new = action is None
     if new:
         action = bpy.data.actions.new(name)

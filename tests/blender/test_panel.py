@@ -332,3 +332,25 @@ def test_figures_of_another_bake_are_told_apart(chosen):
     ops.bake()
     assert shown().report_of != review.report_of(scene.foothold)
     assert keys.is_baked(body.animation_data.action)
+
+
+# Names of the baked action
+
+@pytest.mark.parametrize("name", ["Hers", "踊り" * 40], ids=["of an action of hers", "too long"])
+def test_a_second_bake_finds_its_action_whatever_its_name(chosen, name):
+    scene, _, body = chosen
+    hers = bpy.data.actions.new(name)
+    scene.foothold.action_name = name
+    ops.bake()
+    first = body.animation_data.action
+    ops.bake()
+    assert body.animation_data.action == first != hers
+    assert len([a for a in bpy.data.actions if keys.is_baked(a)]) == 1
+
+
+def test_ab_finds_its_actions_by_long_names(chosen):
+    scene, take, body = chosen
+    take.name, body.name = "舞" * 20, "初音" * 10
+    scene.foothold.take_rest.kind = "FRAME"
+    assert ops.bake_ab() == {"FINISHED"}
+    assert ops.play_ab(side="A") == {"FINISHED"} and ops.play_ab(side="B") == {"FINISHED"}
