@@ -77,7 +77,9 @@ def addon():
     """The package with its Blender classes registered for a file of tests that use operators or settings."""
     import foothold
 
-    if os.environ.get("FOOTHOLD_MODULE"):
+    import bpy
+
+    if hasattr(bpy.types.Scene, "foothold"):
         yield foothold  # Blender has enabled the installed extension itself
         return
     foothold.register()

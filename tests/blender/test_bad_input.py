@@ -73,7 +73,9 @@ def refused(capfd, tmp_path, words, *told):
     assert run(*words) == cli.BAD_INPUT
     answer = capfd.readouterr()
     assert all(word in answer.err for word in told), answer.err
-    assert "Traceback" not in answer.err and not answer.out and set(tmp_path.iterdir()) == before
+    # a Blender with its own executable keeps its greeting in C's buffer until the first flush
+    out = [line for line in answer.out.splitlines() if not line.startswith("Blender ")]
+    assert "Traceback" not in answer.err and not out and set(tmp_path.iterdir()) == before
 
 
 BAD_BAKES = {

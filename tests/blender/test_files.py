@@ -20,7 +20,7 @@ TAKES = ("takes/animated_drawings/jesse_dance.bvh", "takes/animated_drawings/jum
 @pytest.fixture(autouse=True)
 def empty_file():
     """Each test starts in an empty file and must leave no stage behind."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     yield
     assert [s.name for s in bpy.data.scenes] == ["Scene"]
 
@@ -589,7 +589,7 @@ def test_blend_brings_the_body_with_its_actions(tmp_path):
     bpy.context.scene.render.fps = 48
     del imported.actions[1]["foothold_fps"]
     files.save_blend(tmp_path / "body.blend")
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     before = fingerprint()
     other = files.import_file(tmp_path / "body.blend")
     assert sorted(o.type for o in other.objects) == ["ARMATURE", "MESH"]

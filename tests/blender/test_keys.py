@@ -19,7 +19,7 @@ LOCATION = 'pose.bones["Hips"].location'
 
 @pytest.fixture
 def body():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     data = bpy.data.armatures.new("Body")
     obj = bpy.data.objects.new("Body", data)
     bpy.context.scene.collection.objects.link(obj)

@@ -51,7 +51,7 @@ def key_turn(armature, bone, degrees):
 
 @pytest.fixture
 def scene():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.render.fps = 60
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES
     return bpy.context.scene

@@ -66,7 +66,7 @@ def add_skin(armature):
 
 @pytest.fixture
 def scene():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
     return bpy.context.scene
 
