@@ -1,8 +1,9 @@
-"""Takes the README's pictures of the panel, in a real Blender window: python tools/screenshots.py [FOLDER]
+"""Takes the README's pictures, in a real Blender window: python tools/screenshots.py [FOLDER]
 
 Needs what the window tests need (tools/blender_root.sh sets it up, or BLENDER names a Blender that has Xvfb and
 ImageMagick beside it). Outside it opens a screen and starts Blender on it with this same file; inside it loads the
-demo, works through the panel as an artist would, and photographs the screen.
+demo, works through the panel as an artist would, and photographs the screen. The contact sheet that `make demo`
+renders is shrunk to demo.png.
 """
 
 import importlib.util
@@ -13,9 +14,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-WIDTH, HEIGHT = 1120, 1000
-FRAME = 300  # of the demo's take, for the picture of the whole window
+WIDTH, HEIGHT = 1120, 1040
+FRAME = 83  # of the demo's take, for the picture of the whole window
 LIMIT = 300_000  # bytes a picture
+_PALETTE = "-define", "png:compression-filter=0", "-define", "png:compression-level=9"  # filters spoil few colours
 
 
 # Outside
@@ -106,13 +108,31 @@ class Stage:
         space.overlay.show_relationship_lines = False
         space.shading.light, space.shading.color_type = "STUDIO", "OBJECT"
 
-    def picture(self, name, only_sidebar=False, left=0):
-        """Photograph the 3D view from `left` pixels on, or the sidebar, with few enough colours for a small file."""
+    def show_tab(self):
+        """Open the sidebar at the tab; yields the seconds to wait for it."""
+        yield 1.0
+        self.view.spaces.active.show_region_ui = True
+        yield 1.5
+        self.sidebar.active_panel_category = "Foothold"
+        yield 1.0
+
+    def show_only(self, label, workspace):
+        """Show the tab with one part open, in a workspace that has not shown it yet; yields like `show_tab`."""
+        from foothold import ui
+        ui.unregister()
+        for cls in ui.panels.CLASSES[1:]:
+            cls.bl_options = set() if cls.bl_label == label else {"DEFAULT_CLOSED"}
+        ui.register()
+        self.window.workspace = self.bpy.data.workspaces[workspace]
+        yield from self.show_tab()
+
+    def picture(self, name, height=None):
+        """Photograph the 3D view, or the upper `height` pixels of the sidebar, with few enough colours for a page."""
         target = self.folder / f"{name}.png"
-        r = self.sidebar if only_sidebar else self.view
-        crop = ["-crop", f"{r.width - left}x{r.height}+{r.x + left}+{HEIGHT - r.y - r.height}", "+repage"]
-        subprocess.run(["import", "-window", "root", *crop, "-strip", "-dither", "None", "-colors", "128",
-                        "-define", "png:compression-level=9", str(target)], check=True)
+        r = self.sidebar if height else self.view
+        crop = ["-crop", f"{r.width}x{height or r.height}+{r.x}+{HEIGHT - r.y - r.height}", "+repage"]
+        subprocess.run(["import", "-window", "root", *crop, "-strip", "-dither", "None", "-colors", "192", *_PALETTE,
+                        f"PNG8:{target}"], check=True)
 
 
 def pictures(stage):
@@ -121,56 +141,39 @@ def pictures(stage):
     for thing in list(bpy.data.objects):
         bpy.data.objects.remove(thing)
     stage.close_others()
-    yield 1.0
-    stage.view.spaces.active.show_region_ui = True
-    yield 2.0
-    stage.sidebar.active_panel_category = "Foothold"
-    yield 1.0
-    stage.picture("empty", only_sidebar=True)
+    yield from stage.show_tab()
     settings = bpy.context.scene.foothold
     with stage.over():
         bpy.ops.foothold.import_take(filepath=str(ROOT / "demo" / "take.bvh"))
         bpy.ops.foothold.import_body(filepath=str(ROOT / "demo" / "body.blend"))
         bpy.ops.foothold.match_scene()
-    settings.take.location.x = -1.2
-    settings.take.data.display_type = "STICK"
-    settings.body.hide_set(True)
-    stage.look((0.1, 0.0, 0.8), 3.9)
-    yield 1.5
-    stage.picture("ready", only_sidebar=True)
-    settings.take_rest.kind = "FILE"
-    yield 2.0
-    stage.picture("rest", only_sidebar=True)
-    settings.take_rest.kind = "ARMATURE"
-    yield 2.0
-    with stage.over():
+        settings.take.location.x = -1.2  # beside the body, to be seen together
+        settings.take.data.display_type = "STICK"
+        settings.body.hide_set(True)
+        stage.look((-0.25, 0.0, 0.8), 3.7)
         bpy.ops.foothold.bake()
         bpy.ops.foothold.measure()
         bpy.context.scene.frame_set(FRAME)
     yield 2.0
     stage.view.tag_redraw()  # panels slide into place when their texts have changed; wait until they stand
     yield 3.0
-    stage.picture("panel", left=100)
+    stage.picture("panel")
+
+    settings.take_rest.kind = "FILE"
+    yield from stage.show_only("Rest", "Modeling")
+    stage.picture("rest", height=500)
+
+    settings.take_rest.kind = "ARMATURE"
     with stage.over():
-        settings.take_rest.kind = "ARMATURE"
         bpy.ops.foothold.bake_ab()
         bpy.ops.foothold.play_ab(side="A")
         bpy.ops.foothold.measure()
-    yield 2.0
-    stage.picture("review", only_sidebar=True)
-    from foothold import ui  # the tab anew, in a view that has not shown it yet: only Roles is open
-    ui.unregister()
-    for cls in ui.panels.CLASSES[1:]:
-        cls.bl_options = set() if cls.bl_label == "Roles" else {"DEFAULT_CLOSED"}
-    ui.register()
-    stage.window.workspace = bpy.data.workspaces["Modeling"]
+    yield from stage.show_only("Review", "Sculpting")
+    stage.picture("review", height=590)
+
     bpy.context.window_manager.foothold.side = "BODY"
-    yield 2.0
-    stage.view.spaces.active.show_region_ui = True
-    yield 2.0
-    stage.sidebar.active_panel_category = "Foothold"
-    yield 1.0
-    stage.picture("roles", only_sidebar=True)
+    yield from stage.show_only("Roles", "UV Editing")
+    stage.picture("roles", height=630)
 
 
 def inside(folder):

@@ -38,11 +38,11 @@ def _next_step(context):
     for armature in (settings.take, settings.body):
         if edit_roles.table(armature)[1]:
             return f"Mend the roles of '{armature.name}'"
+    if shown.rests_stamp == prepare.stamp(settings) and shown.rests_sentence:
+        return "The two rests disagree: pick another rest, or bake and see"
     action = prepare.plays(settings.body)
     if action is not None and "foothold_baked" in action:
         return "Scrub and review. After any change bake again: your edits stay"
-    if shown.rests_stamp == prepare.stamp(settings) and shown.rests_sentence:
-        return "The two rests disagree: pick another rest, or bake and see"
     return "Ready: press Bake"
 
 
