@@ -75,9 +75,9 @@ def data():
 @pytest.fixture(scope="module")
 def addon():
     """The package with its Blender classes registered for a file of tests that use operators or settings."""
-    import foothold
-
     import bpy
+
+    import foothold
 
     if hasattr(bpy.types.Scene, "foothold"):
         yield foothold  # Blender has enabled the installed extension itself

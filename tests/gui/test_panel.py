@@ -1,7 +1,6 @@
 """The road from import to review in a real window: the panel's buttons are clicked, ESC and undo pressed."""
 
 import pathlib
-import time
 
 import pytest
 
@@ -42,14 +41,6 @@ def find(window, operator, upwards=False, share=0.25):
     raise AssertionError(f"no button of {operator} in {window.picture('missing_button')}")
 
 
-def scroll_down(window):
-    """Turn the wheel over the sidebar until its end is seen."""
-    left, top, right, bottom = window.sidebar()
-    window.move((left + right) // 2, (top + bottom) // 2)
-    window._tool("xdotool", "click", "--repeat", "30", "--delay", "60", "5")
-    window.settle(1.0)
-
-
 def quiet(window):
     """Blender has printed no error."""
     printed = window.printed()
@@ -75,33 +66,11 @@ result = [rest.kind, rest.armature is not None and rest.armature.hide_get(view_l
     quiet(panel)
 
 
-def start_bake(panel, button):
-    """Click Bake and see it run; returns the progress that was seen."""
-    panel.move(*button)
-    panel._tool("xdotool", "mousedown", "1", "sleep", "0.05", "mouseup", "1")
-    end = time.monotonic() + 5.0
-    while time.monotonic() < end:
-        running, progress = panel.run(
-            "wm = bpy.context.window_manager; "
-            "result = [[o.bl_idname for o in window.modal_operators], wm.foothold.progress]")
-        if "FOOTHOLD_OT_bake" in running:
-            return progress
-    raise AssertionError(f"the click started no bake: {panel.picture('no_bake')}")
-
-
-def test_bake_stops_by_esc_and_one_undo_takes_a_bake_back(panel):
+def test_a_click_bakes_and_one_undo_takes_the_bake_back(panel):
     before = panel.run(STATE)
-    button = find(panel, "foothold.bake")
-    assert 0.0 <= start_bake(panel, button) < 1.0
-    panel._tool("xdotool", "key", "Escape")
-    panel.until(f"{RUNNING}; result = not result")
-    panel.settle(1.0)
-    assert panel.run(STATE) == before, "ESC changes nothing"
-
-    start_bake(panel, button)
-    panel.settle(0.2)
-    panel.picture("panel_baking")
-    panel.until(f"{RUNNING}; result = not result", timeout=120)
+    panel.click(*find(panel, "foothold.bake"))
+    panel.until(f"{RUNNING}; running = result; "
+                "result = not running and bpy.context.scene.foothold.body.animation_data is not None", timeout=120)
     panel.settle(1.0)
     after = panel.run(STATE)
     assert after[1] is not None and [after[1], True] in after[0]
@@ -129,25 +98,6 @@ def measure(panel, name):
 
 def test_measure_finds_no_fault_in_a_fresh_bake(panel):
     assert measure(panel, "panel_measured") == 0
-    quiet(panel)
-
-
-def test_faults_lead_to_their_frames(panel):
-    panel.run("""
-body = bpy.context.scene.foothold.body
-action = body.animation_data.action
-for curve in action.layers[0].strips[0].channelbags[0].fcurves:
-    if "forearm.L" in curve.data_path and "rotation" in curve.data_path:
-        curve.keyframe_points[499].co.y += 0.6
-        curve.update()
-""")
-    assert measure(panel, "panel_faults")
-    panel.run("bpy.context.scene.frame_set(2)")
-    scroll_down(panel)
-    panel.click(*find(panel, "foothold.jump_to_fault", upwards=True, share=0.12))
-    frames = panel.run("result = [f.frame for f in bpy.context.window_manager.foothold.faults]")
-    assert panel.run("result = bpy.context.scene.frame_current") in frames
-    panel.picture("panel_jumped")
     quiet(panel)
 
 
