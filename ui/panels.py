@@ -149,7 +149,9 @@ class FOOTHOLD_PT_rest(_Part, Panel):
             sentence(layout, context, "The rests match" if worst < 1.0 else "The rests are aligned to each other",
                      "CHECKMARK")
         if shown.rests:
-            header, body = layout.panel("foothold_rests", default_closed=False)
+            # two names, because Blender keeps under each whether it is folded: only what is wrong opens by itself
+            wrong = bool(shown.rests_sentence)
+            header, body = layout.panel("foothold_rests_wrong" if wrong else "foothold_rests", default_closed=not wrong)
             header.label(text="Disagreement by Limb")
             header.operator("foothold.compare_rests", text="", icon="FILE_REFRESH", emboss=False)
             if body is not None:

@@ -354,3 +354,20 @@ def test_ab_finds_its_actions_by_long_names(chosen):
     scene.foothold.take_rest.kind = "FRAME"
     assert ops.bake_ab() == {"FINISHED"}
     assert ops.play_ab(side="A") == {"FINISHED"} and ops.play_ab(side="B") == {"FINISHED"}
+
+
+def test_a_dropped_file_comes_in_without_a_browser(addon, checkout):
+    scene = rigs.new_file()
+    assert ops.import_body("INVOKE_DEFAULT", filepath=str(checkout / "demo" / "body.blend")) == {"FINISHED"}
+    assert scene.foothold.body is not None
+    for name, operator in (("FOOTHOLD_FH_take", "foothold.import_take"), ("FOOTHOLD_FH_body", "foothold.import_body")):
+        handler = getattr(bpy.types, name)
+        assert handler.bl_import_operator == operator and ".vrm" in handler.bl_file_extensions
+
+
+def test_a_take_that_never_stands_in_a_t_pose_says_so(chosen):
+    scene, take, _ = chosen
+    refused(ops.find_t_pose, "never")
+    table = roles.load(take)
+    roles.store(take, {role: bone for role, bone in table.items() if role != "hips"})
+    refused(ops.guess_rest, "hips")
