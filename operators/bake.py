@@ -3,10 +3,9 @@
 from bpy.props import EnumProperty
 from bpy.types import Operator
 
-from ..solvers.errors import FootholdError
 from . import job, prepare
 from .bridge import compat, keys, roles
-from .runner import Steps, needs, needs_all
+from .runner import Change, Steps, needs, needs_all
 
 
 def keep_roles(context):
@@ -132,15 +131,12 @@ class FOOTHOLD_OT_play_ab(Operator):
         if side == "OTHER":
             side = "A" if ab_playing(settings) == "B" else "B"
         action = keys.baked_action(ab_names(settings)[side])
-        before = prepare.plays(settings.body)
-        compat.assign(settings.body, action)
-        if before is not None and before != action and not before.users:
-            before.use_fake_user = True  # without this it would be gone after a save
+        compat.replace_action(settings.body, action)
         self.report({"INFO"}, f"'{settings.body.name}' plays '{action.name}'")
         return {"FINISHED"}
 
 
-class FOOTHOLD_OT_forget_edits(Operator):
+class FOOTHOLD_OT_forget_edits(Change, Operator):
     """Give up your edits"""
 
     bl_idname = "foothold.forget_edits"
@@ -159,16 +155,11 @@ class FOOTHOLD_OT_forget_edits(Operator):
             return False
         return True
 
-    def execute(self, context):
+    def change(self, context):
         body = context.scene.foothold.body
         chosen = [b.name for b in compat.selected_pose_bones(body)] if body.mode == "POSE" else []
-        try:
-            count = keys.forget_edits(prepare.plays(body), chosen or None)
-        except FootholdError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, f"{count} edits forgotten; the next bake replaces them")
-        return {"FINISHED"}
+        count = keys.forget_edits(prepare.plays(body), chosen or None)
+        return f"{count} edits forgotten; the next bake replaces them"
 
 
 CLASSES = (FOOTHOLD_OT_bake, FOOTHOLD_OT_bake_ab, FOOTHOLD_OT_play_ab, FOOTHOLD_OT_forget_edits)

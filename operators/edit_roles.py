@@ -11,6 +11,7 @@ from ..solvers import humanoid
 from ..solvers.errors import FootholdError
 from . import prepare
 from .bridge import compat, roles
+from .runner import Change
 from .settings import SIDES
 
 GROUPS = humanoid.GROUPS
@@ -66,7 +67,7 @@ def mirrored_bone(armature, name):
     return bones[at].name if off[at] < _NEAR * np.ptp(heads, axis=0).max() else None
 
 
-class _OnRoles:
+class _OnRoles(Change):
     """Mixin of operators that change the table of take or body."""
 
     bl_options = {"REGISTER", "UNDO"}
@@ -83,21 +84,12 @@ class _OnRoles:
                                 "append it.")
         return found
 
-    def change(self, context):
-        """Change the table; may raise FootholdError. Returns a sentence, or nothing."""
-        raise NotImplementedError
-
     def execute(self, context):
-        try:
-            told = self.change(context)
-        except FootholdError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        if self.writes:
+        """As every change; the rests are compared anew where the table is another."""
+        done = super().execute(context)
+        if self.writes and done == {"FINISHED"}:
             prepare.compare(context)
-        if told:
-            self.report({"INFO"}, told)
-        return {"FINISHED"}
+        return done
 
 
 class _OnRole(_OnRoles):

@@ -22,24 +22,30 @@ def t_pose_neighbours(path):
     return sorted(found, key=lambda p: p.suffix.lower() != path.suffix.lower())
 
 
-def t_pose_frames(armature, action):
-    """Timeline frames of an action, best first, in which the figure stands in a T-pose."""
-    return _frames_that(rest.t_pose_frames, armature, action)
-
-
-def standing_frames(armature, action):
-    """Timeline frames of an action, best first, in which the figure stands straight and symmetric."""
-    return _frames_that(rest.standing_frames, armature, action)
-
-
-def _frames_that(choose, armature, action):
+def played(armature, action):
+    """(frames (F,), world Motion, role -> bone index) of an action from its first frame to its last."""
     skeleton = read.read_skeleton(armature)
-    roles = job.role_indices(armature, skeleton)
     first, last = read.frame_span(action)
     frames = np.arange(first, last + 1, dtype=float)
     motion = forward(skeleton, read.read_channels(armature, skeleton, action, frames),
                      read.read_world(armature, action, frames))
-    return [int(frames[i]) for i in choose(motion.positions, roles)]
+    return frames, motion, job.role_indices(armature, skeleton)
+
+
+def t_pose_frames(armature, action):
+    """Timeline frames of an action, best first, in which the figure stands in a T-pose."""
+    frames, motion, roles = played(armature, action)
+    return [int(frames[i]) for i in rest.t_pose_frames(motion.positions, roles)]
+
+
+def _best_frame(armature, action):
+    """The frame that stands in a T-pose best, else the one that stands best at all, else None."""
+    frames, motion, roles = played(armature, action)
+    for choose in (rest.t_pose_frames, rest.standing_frames):
+        found = choose(motion.positions, roles)
+        if len(found):
+            return int(frames[found[0]])
+    return None
 
 
 def rest_of(armature, path=None):
@@ -57,16 +63,15 @@ def rest_of(armature, path=None):
         except FootholdError:
             continue  # a neighbour that cannot be read was only a guess
         other = max(imported.armatures, key=lambda o: len(o.data.bones))
-        same = len(bones & {b.name for b in other.data.bones}) >= 0.9 * len(bones)
-        if same and imported.actions:
+        if imported.actions and job.same_bones(bones, set(other.data.bones.keys())):
             return job.RestChoice("armature", armature=other), imported
         files.remove(imported)
     if rest.stance(rest_motion(skeleton).positions[0], roles).stands:
         return job.RestChoice("file"), None
     if armature.animation_data is None or armature.animation_data.action is None:
         return job.RestChoice("file"), None
-    found = t_pose_frames(armature, job.take_action(armature)) or standing_frames(armature, job.take_action(armature))
-    return (job.RestChoice("frame", frame=found[0]) if found else job.RestChoice("file")), None
+    frame = _best_frame(armature, job.take_action(armature))
+    return (job.RestChoice("file") if frame is None else job.RestChoice("frame", frame=frame)), None
 
 
 def travel_carrier(armature, skeleton, action, roles):

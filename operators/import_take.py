@@ -8,8 +8,8 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..solvers.errors import FootholdError
 from . import job, prepare
-from .bridge import files, read, roles
-from .runner import needs
+from .bridge import files, rates, read, roles
+from .runner import Change, needs_either, needs_motion
 from .settings import SIDES
 
 _ALL = ";".join(f"*{kind}" for kind in files.IMPORTS)
@@ -32,7 +32,7 @@ def _filter(self, context):
         space.params.filter_glob = self.filter_glob
 
 
-class _Import(ImportHelper):
+class _Import(Change, ImportHelper):
     """Mixin of operators that import a file; `use` says what becomes of it."""
 
     bl_options = {"REGISTER", "UNDO"}
@@ -58,20 +58,15 @@ class _Import(ImportHelper):
         """The browser's side panel."""
         self.layout.prop(self, "kind", expand=False)
 
-    def execute(self, context):
+    def change(self, context):
+        imported = files.import_file(self.filepath)
         try:
-            imported = files.import_file(self.filepath)
-            try:
-                told = self.use(context, imported)
-            except FootholdError:
-                files.remove(imported)
-                raise
-        except FootholdError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            told = self.use(context, imported)
+        except FootholdError:
+            files.remove(imported)
+            raise
         prepare.compare(context)
-        self.report({"INFO"}, f"{Path(self.filepath).name}: {told}")
-        return {"FINISHED"}
+        return f"{Path(self.filepath).name}: {told}"
 
 
 class FOOTHOLD_OT_import_take(_Import, Operator):
@@ -125,11 +120,7 @@ class FOOTHOLD_OT_import_rest(_Import, Operator):
 
     @classmethod
     def poll(cls, context):
-        settings = context.scene.foothold
-        if settings.take is None and settings.body is None:
-            cls.poll_message_set("Choose a take or a body first")
-            return False
-        return True
+        return needs_either(cls, context)
 
     def use(self, context, imported):
         settings, other = context.scene.foothold, imported.armatures[0]
@@ -144,7 +135,7 @@ class FOOTHOLD_OT_import_rest(_Import, Operator):
         return f"its first frame is the {self.target.lower()}'s rest"
 
 
-class FOOTHOLD_OT_match_scene(Operator):
+class FOOTHOLD_OT_match_scene(Change, Operator):
     """Give the scene the take's frame rate and range"""
 
     bl_idname = "foothold.match_scene"
@@ -154,25 +145,13 @@ class FOOTHOLD_OT_match_scene(Operator):
 
     @classmethod
     def poll(cls, context):
-        if not needs(cls, context, "take"):
-            return False
-        if prepare.plays(context.scene.foothold.take) is None:
-            cls.poll_message_set("The take plays no action")
-            return False
-        return True
+        return needs_motion(cls, context)
 
-    def execute(self, context):
+    def change(self, context):
         scene = context.scene
         action = prepare.plays(scene.foothold.take)
-        fps = job.action_fps(action, scene)
-        try:
-            scene.frame_start, scene.frame_end = read.frame_span(action)
-        except FootholdError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        scene.render.fps = max(1, round(fps))
-        scene.render.fps_base = scene.render.fps / fps
-        return {"FINISHED"}
+        scene.frame_start, scene.frame_end = read.frame_span(action)
+        rates.give_scene(scene, job.action_fps(action, scene))
 
 
 def _tab_is_open(context):
@@ -214,7 +193,7 @@ def scene_differs(scene):
     action = prepare.plays(scene.foothold.take)
     if action is None:
         return ""
-    plays, rate = scene.render.fps / scene.render.fps_base, job.action_fps(action, scene)
+    plays, rate = rates.of_scene(scene), job.action_fps(action, scene)
     if abs(rate - plays) > 0.005:
         return f"The scene plays at {plays:g} fps"
     if (scene.frame_start, scene.frame_end) != tuple(int(frame) for frame in action.frame_range):

@@ -11,7 +11,7 @@ import numpy as np
 from ..solvers import flips, rest, rotation, transfer
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import Motion, backward, forward, identity_channels, rest_motion
-from .bridge import compat, keys, read
+from .bridge import compat, keys, rates, read
 from .bridge import roles as role_store
 
 AWRY = np.radians(0.1)  # a bone that evaluates this far from its keys is reported
@@ -124,7 +124,7 @@ def span(settings, action):
 
 def action_fps(action, scene):
     """Frames a second of an action: as imported, or else the scene's."""
-    return float(action.get("foothold_fps", scene.render.fps / scene.render.fps_base))
+    return float(action.get("foothold_fps", rates.of_scene(scene)))
 
 
 def role_indices(armature, skeleton):
@@ -161,11 +161,18 @@ def _action_rest(armature, skeleton, action, frame=None):
     return forward(skeleton, channels, read.read_world(armature, action, at))
 
 
+def same_bones(wanted, names):
+    """Whether a skeleton with these bone names has at least nine in ten of the wanted ones: it is the same rig."""
+    return len(wanted & names) >= 0.9 * len(wanted)
+
+
 def _other_roles(other, other_skeleton, skeleton, roles):
     """Roles of a rest's armature: by equal names where it has this skeleton's bones, else its own."""
     index = {name: j for j, name in enumerate(other_skeleton.names)}
     named = {role: index[skeleton.names[j]] for role, j in roles.items() if skeleton.names[j] in index}
-    return named if len(named) >= 0.9 * len(roles) else role_indices(other, other_skeleton)
+    if same_bones({skeleton.names[j] for j in roles.values()}, set(index)):
+        return named
+    return role_indices(other, other_skeleton)
 
 
 def compare_rests(take, body):
@@ -259,7 +266,7 @@ def key_channels(body, skeleton, result):
             stored = read.to_stored(result.rotations[j], bone.rotation_mode)
             out.append(keys.KeyChannel(prefix + read.rotation_path(bone), name, stored))
     if result.offset is not None:
-        parent = np.array(body.matrix_world) @ np.linalg.inv(np.array(body.matrix_basis))
+        parent = read.parent_matrix(body)
         way = np.array(body.location) + result.offset @ np.linalg.inv(parent[:3, :3]).T
         out.append(keys.KeyChannel("location", "Object Transforms", way))
     return out
@@ -407,11 +414,7 @@ def write(settings, frames, channels):
         if new:
             bpy.data.actions.remove(action)
         raise
-    data = body.animation_data_create()
-    before = data.action
-    compat.assign(body, action)
-    if before is not None and before != action and before.users == 0:
-        before.use_fake_user = True  # nobody else holds it: without this it would be gone after a save
+    compat.replace_action(body, action)
     return action, written.edits, list(written.notes)
 
 

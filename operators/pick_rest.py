@@ -5,21 +5,11 @@ from bpy.types import Operator
 
 from ..solvers.errors import FootholdError
 from . import guess, job, prepare
-from .runner import needs
+from .runner import Change, needs, needs_either, needs_motion
 from .settings import SIDES
 
 
-def _needs_action(cls, context):
-    """For `poll`: a take that plays something."""
-    if not needs(cls, context, "take"):
-        return False
-    if prepare.plays(context.scene.foothold.take) is None:
-        cls.poll_message_set("The take plays no action")
-        return False
-    return True
-
-
-class FOOTHOLD_OT_compare_rests(Operator):
+class FOOTHOLD_OT_compare_rests(Change, Operator):
     """Show how far the two rests disagree"""
 
     bl_idname = "foothold.compare_rests"
@@ -31,16 +21,14 @@ class FOOTHOLD_OT_compare_rests(Operator):
     def poll(cls, context):
         return needs(cls, context, "take", "body")
 
-    def execute(self, context):
+    def change(self, context):
         prepare.compare(context)
         shown = context.window_manager.foothold
         if shown.rests_error:
-            self.report({"ERROR"}, shown.rests_error)
-            return {"CANCELLED"}
-        return {"FINISHED"}
+            raise FootholdError(shown.rests_error)
 
 
-class FOOTHOLD_OT_guess_rest(Operator):
+class FOOTHOLD_OT_guess_rest(Change, Operator):
     """Find the take's rest"""
 
     bl_idname = "foothold.guess_rest"
@@ -51,20 +39,15 @@ class FOOTHOLD_OT_guess_rest(Operator):
 
     @classmethod
     def poll(cls, context):
-        return _needs_action(cls, context)
+        return needs_motion(cls, context)
 
-    def execute(self, context):
-        try:
-            told = prepare.guess_rest(context.scene.foothold)
-        except FootholdError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def change(self, context):
+        told = prepare.guess_rest(context.scene.foothold)
         prepare.compare(context)
-        self.report({"INFO"}, f"Rest: {told}")
-        return {"FINISHED"}
+        return f"Rest: {told}"
 
 
-class FOOTHOLD_OT_find_t_pose(Operator):
+class FOOTHOLD_OT_find_t_pose(Change, Operator):
     """Find the frames in which the take stands in a T-pose"""
 
     bl_idname = "foothold.find_t_pose"
@@ -78,20 +61,14 @@ class FOOTHOLD_OT_find_t_pose(Operator):
 
     @classmethod
     def poll(cls, context):
-        return _needs_action(cls, context)
+        return needs_motion(cls, context)
 
-    def execute(self, context):
+    def change(self, context):
         settings = context.scene.foothold
         chosen = settings.take_rest
-        try:
-            frames = guess.t_pose_frames(settings.take, job.take_action(settings.take))
-        except FootholdError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        found = stretches(frames)
+        found = stretches(guess.t_pose_frames(settings.take, job.take_action(settings.take)))
         if not found:
-            self.report({"ERROR"}, "The take never stands in a T-pose: choose another file or action as its rest.")
-            return {"CANCELLED"}
+            raise FootholdError("The take never stands in a T-pose: choose another file or action as its rest.")
         at = self.number - 1 if self.number else 0
         if not self.number and chosen.kind == "FRAME" and chosen.frame in found:
             at = found.index(chosen.frame) + 1
@@ -100,8 +77,7 @@ class FOOTHOLD_OT_find_t_pose(Operator):
         context.scene.frame_set(frame)
         prepare.compare(context)
         others = ", ".join(str(f) for f in found if f != frame)
-        self.report({"INFO"}, f"T-pose at frame {frame}" + (f"; also at {others}" if others else ""))
-        return {"FINISHED"}
+        return f"T-pose at frame {frame}" + (f"; also at {others}" if others else "")
 
 
 def stretches(frames, apart=5, most=8):
@@ -128,11 +104,7 @@ class FOOTHOLD_OT_rest_here(Operator):
 
     @classmethod
     def poll(cls, context):
-        settings = context.scene.foothold
-        if settings.take is None and settings.body is None:
-            cls.poll_message_set("Choose a take or a body first")
-            return False
-        return True
+        return needs_either(cls, context)
 
     def execute(self, context):
         settings = context.scene.foothold

@@ -94,7 +94,8 @@ def guess_rest(settings, path=None):
     An armature that was the rest before, because it came as a T-pose file beside the take, is taken again.
     """
     before = settings.take_rest.armature
-    if before is not None and plays(before) is not None and _same_bones(settings.take, before):
+    if before is not None and plays(before) is not None and job.same_bones(
+            set(roles.load(settings.take).values()), set(before.data.bones.keys())):
         choice, imported = job.RestChoice("armature", armature=before), None
     else:
         choice, imported = guess.rest_of(settings.take, path)
@@ -113,12 +114,6 @@ def set_aside(armature, imported):
         thing.hide_render = True
         if thing.name in bpy.context.view_layer.objects:
             thing.hide_set(True)
-
-
-def _same_bones(armature, other):
-    """Whether another armature has at least nine in ten of the mapped bones."""
-    wanted = set(roles.load(armature).values())
-    return len(wanted & set(other.data.bones.keys())) >= 0.9 * len(wanted)
 
 
 def stamp(settings):
@@ -163,8 +158,7 @@ def compare_soon(context):
     if bpy.app.background:
         compare(context)
         return
-    if bpy.app.timers.is_registered(_compare_now):
-        bpy.app.timers.unregister(_compare_now)
+    stop_waiting()
     bpy.app.timers.register(_compare_now, first_interval=_SOON)
 
 

@@ -106,6 +106,25 @@ class Steps:
         prepare.redraw(context)
 
 
+class Change:
+    """Mixin of an operator that does its work in one go in `change(context)`."""
+
+    def change(self, context):
+        """Do it; may raise FootholdError, having changed nothing. Returns a sentence for the artist, or nothing."""
+        raise NotImplementedError
+
+    def execute(self, context):
+        """Do it and tell; an error is the operator's report."""
+        try:
+            told = self.change(context)
+        except FootholdError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if told:
+            self.report({"INFO"}, told)
+        return {"FINISHED"}
+
+
 def needs(cls, context, *words):
     """For `poll`: whether take and body are chosen as `words` say; tells the artist what is missing."""
     settings = context.scene.foothold
@@ -122,3 +141,22 @@ def needs_all(cls, context):
     if lacking:
         cls.poll_message_set(lacking)
     return lacking is None
+
+
+def needs_either(cls, context):
+    """For `poll`: whether a take or a body is chosen; tells the artist where neither is."""
+    settings = context.scene.foothold
+    if settings.take is None and settings.body is None:
+        cls.poll_message_set("Choose a take or a body first")
+        return False
+    return True
+
+
+def needs_motion(cls, context):
+    """For `poll`: whether the take is chosen and plays something; tells the artist what is missing."""
+    if not needs(cls, context, "take"):
+        return False
+    if prepare.plays(context.scene.foothold.take) is None:
+        cls.poll_message_set("The take plays no action")
+        return False
+    return True

@@ -14,7 +14,7 @@ from ..solvers import humanoid, rest, transfer
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import forward, rest_motion
 from . import cli, guess, job, resampling
-from .bridge import compat, files, measure, read, render
+from .bridge import compat, files, measure, rates, read, render
 from .bridge import roles as role_store
 
 TAKE, BODY = "Take", "Body"
@@ -24,12 +24,6 @@ def fresh_scene():
     """An empty file; add-ons and preferences stay as they are."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return bpy.context.scene
-
-
-def set_rate(scene, fps):
-    """Give the scene a frame rate that may be broken, such as 29.97."""
-    scene.render.fps = max(1, round(fps))
-    scene.render.fps_base = scene.render.fps / fps
 
 
 class Loaded(NamedTuple):
@@ -156,7 +150,7 @@ def bake_one(args):
         take_rest = _hold_rest(take, take_rest)
         resampling.resample_take(take.armature, take.action, fps, args.fps)
         fps = args.fps
-    set_rate(scene, fps)
+    rates.give_scene(scene, fps)
     settings = job.BakeSettings(
         take.armature, body, take_rest, body_rest, args.range[0], args.range[1], args.step,
         transfer.Travel(args.travel, args.in_place, args.scale, args.height_scale), args.action)

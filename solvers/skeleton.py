@@ -17,7 +17,6 @@ class Skeleton(NamedTuple):
     names: tuple  # J bone names
     parents: np.ndarray  # (J,) index of the parent, -1 for none
     rest: np.ndarray  # (J, 4, 4) armature space
-    lengths: np.ndarray  # (J,) bone lengths, armature space
     inherits_rotation: np.ndarray  # (J,) bool
     local_location: np.ndarray  # (J,) bool, location in the bone's own axes
     connected: np.ndarray  # (J,) bool, the head is welded to the parent's tail: no location of its own

@@ -69,7 +69,7 @@ def _twists(role, roles):
     return {r for r in roles if anatomy.is_twist(r) and anatomy.twist_of(r) == anatomy.twist_of(role)}
 
 
-def body_deltas(source_deltas, source_roles, body_roles):
+def body_deltas(source_deltas, body_roles):
     """Deltas for every role of the body that the source can answer for: role -> (F, 4)."""
     if "hips" not in source_deltas:
         raise FootholdError("The take has no bone in the role 'hips': map it in the Roles table.")
@@ -271,7 +271,7 @@ def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros
     source_deltas = deltas(source, motion)
     aligned = rest.alignment(source.rest.positions[0], source.roles, body.rest.positions[0], body.roles)
     wanted = {role: rotation.mul(d, rotation.mul(aligned[role], body.rest.rotations[0, body.roles[role]]))
-              for role, d in body_deltas(source_deltas, source.roles, body.roles).items()}
+              for role, d in body_deltas(source_deltas, body.roles).items()}
     wanted.update(_twist_rotations(body, wanted))
     hips, scale = hips_path(source, motion, body, travel, source_origin, body_origin)
     turned = {r: a for r, a in _misplaced(body, wanted).items() if not anatomy.is_twist(a) and not anatomy.is_twist(r)}

@@ -90,6 +90,14 @@ def assign(owner, action):
     _play_slot(owner, slot)
 
 
+def replace_action(owner, action):
+    """Let `owner` play another action; the one before stays in the file, also where nobody else holds it."""
+    before = owner.animation_data.action if owner.animation_data is not None else None
+    assign(owner, action)
+    if before is not None and before != action and not before.users:
+        before.use_fake_user = True  # without this it would be gone after a save
+
+
 def _play_slot(owner, slot):
     """Set the slot that `owner` plays. Blender crashes on this for an armature that has not been evaluated yet."""
     if owner.animation_data.action_slot == slot:

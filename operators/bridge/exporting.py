@@ -10,7 +10,7 @@ import numpy as np
 
 from ...solvers import rotation
 from ...solvers.errors import FootholdError
-from . import staging
+from . import rates, staging
 
 EXPORTS = (".blend", ".bvh", ".fbx", ".glb")
 _TO_Y_UP = rotation.exp(np.array([-np.pi / 2.0, 0.0, 0.0]))
@@ -112,8 +112,7 @@ def _ancestors(obj):
 
 
 def _write_fbx(path, made, scene, armature, fps):
-    scene.render.fps = max(round(fps), 1)
-    scene.render.fps_base = scene.render.fps / fps
+    rates.give_scene(scene, fps)
     staging.run(path, bpy.ops.export_scene.fbx, filepath=made, use_selection=True, object_types={"ARMATURE", "MESH"},
                 use_armature_deform_only=False, add_leaf_bones=False, bake_anim=True, bake_anim_use_all_bones=True,
                 bake_anim_use_nla_strips=False, bake_anim_use_all_actions=False, bake_anim_force_startend_keying=True,

@@ -261,7 +261,7 @@ def _read_blend(path, fps_hint, before):
         raise FootholdError(f"{path}: Blender cannot open this file ({error}); save it again with this version of "
                             "Blender or an older one") from error
     scene = target.scenes[0] if target.scenes else None
-    fps = fps_hint or (scene.render.fps / scene.render.fps_base if scene else 24.0)
+    fps = fps_hint or (rates.of_scene(scene) if scene else 24.0)
     linked = _linked_armature(scene) if scene else None
     if scene:
         bpy.data.scenes.remove(scene)

@@ -1,6 +1,5 @@
 """Measuring a scene: what take and body do as Blender shows it, frame by frame."""
 
-import json
 from contextlib import contextmanager
 
 import bpy
@@ -10,8 +9,10 @@ from ...solvers import flips, report
 from ...solvers.errors import FootholdError
 from ...solvers.rotation import continuous, from_matrix, orthonormal
 from ...solvers.skeleton import Motion, to_world
+from . import rates
+from .roles import KEY as ROLES_PROPERTY
+from .roles import stored
 
-ROLES_PROPERTY = "foothold_roles"
 _CHUNK = 256  # frames turned into world space at once: memory does not grow with 4 x 4 matrices of the whole clip
 
 
@@ -53,17 +54,10 @@ def read_roles(armature):
     """
     if armature is None or armature.type != "ARMATURE":
         raise FootholdError(f"'{armature.name if armature else 'Nothing'}' is not an armature: choose one.")
-    text = armature.get(ROLES_PROPERTY)
-    if text is None:
+    if ROLES_PROPERTY not in armature:
         raise FootholdError(f"Armature '{armature.name}' has no role map (custom property '{ROLES_PROPERTY}'): detect "
                             "its roles first.")
-    try:
-        roles = json.loads(text)
-    except (TypeError, ValueError):
-        roles = None
-    if not isinstance(roles, dict) or not all(isinstance(name, str) for name in roles.values()):
-        raise FootholdError(f"The role map of armature '{armature.name}' (custom property '{ROLES_PROPERTY}') is not a "
-                            "JSON object of role and bone names: detect its roles again.")
+    roles = stored(armature)
     roles = {role: name for role, name in roles.items() if name}
     for role, name in roles.items():
         if name not in armature.data.bones:
@@ -157,7 +151,7 @@ def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pur
     frames = frames_of(scene, (take, body), frame_range)
     take_side, body_side = (recorder.side(r) for recorder, r in
                             zip((yield from record_steps(scene, (take, body), frames)), roles))
-    fps = scene.render.fps / scene.render.fps_base
+    fps = rates.of_scene(scene)
     motion, repaired = flips.repair_motion(take_side.motion, take_side.parents, fps)
     take_side = take_side._replace(motion=motion)
     found = report.report(take_side, body_side, fps, frames, keys, cost, pure_transfer)

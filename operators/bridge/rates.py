@@ -8,6 +8,17 @@ STANDARD = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 72.0, 90.0, 96.0, 100.0, 120.0, 
 SLOWEST, FASTEST = 0.5, 5000.0
 
 
+def of_scene(scene):
+    """Frames a second that a scene plays."""
+    return scene.render.fps / scene.render.fps_base
+
+
+def give_scene(scene, fps):
+    """Give a scene a frame rate that may be broken, such as 29.97."""
+    scene.render.fps = max(1, round(fps))
+    scene.render.fps_base = scene.render.fps / fps
+
+
 def from_frame_time(text):
     """The rate that a written frame time stands for: "0.0083333" is 120, "0.0333667" is 29.97.
 

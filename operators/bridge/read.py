@@ -34,6 +34,11 @@ def world_matrix(thing):
     return world_matrix(thing.parent) @ np.array(thing.matrix_parent_inverse) @ own
 
 
+def parent_matrix(thing):
+    """What an object's own transform is applied in, (4, 4): its parents as they stand now."""
+    return world_matrix(thing) @ np.linalg.inv(np.array(thing.matrix_basis))
+
+
 def read_skeleton(armature, fallback=None):
     """The Skeleton of an armature object, its world matrix as it stands now.
 
@@ -64,7 +69,6 @@ def read_skeleton(armature, fallback=None):
         names=tuple(index),
         parents=np.array([index[b.parent.name] if b.parent else -1 for b in ordered]),
         rest=rests,
-        lengths=np.array([b.length for b in ordered]),
         inherits_rotation=np.array([b.use_inherit_rotation for b in ordered]),
         local_location=np.array([b.use_local_location for b in ordered]),
         connected=np.array([b.use_connect for b in ordered]),
@@ -222,8 +226,7 @@ def read_world(armature, action, frames):
     world = world_matrix(armature)
     if not curves or not _is_sound(world):
         return world
-    rest_basis = np.array(armature.matrix_basis)
-    before = world @ np.linalg.inv(rest_basis)  # parents, as they stand
+    before = parent_matrix(armature)
     values = {path: np.repeat(np.array(getattr(armature, path))[None], len(frames), axis=0)
               for path in ("location", "scale", rotation_path(armature))}
     for curve in curves:

@@ -11,17 +11,20 @@ KEY, HINTS = "foothold_roles", "foothold_hints"
 
 def load(armature):
     """role -> bone name; detected where none is kept."""
+    return stored(armature) if KEY in armature else detect(armature).roles
+
+
+def stored(armature):
+    """role -> bone name as kept on the armature; FootholdError where it is unreadable."""
     text = armature.get(KEY)
-    if text is None:
-        return detect(armature).roles
     try:
         roles = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise FootholdError(f"'{armature.name}': its custom property '{KEY}' is not JSON ({error}): detect the roles "
                             "again.") from None
     if not isinstance(roles, dict) or not all(isinstance(v, str) for v in roles.values()):
-        raise FootholdError(f"'{armature.name}': its custom property '{KEY}' is not a table of roles and bones: detect "
-                            "the roles again.")
+        raise FootholdError(f"'{armature.name}': its custom property '{KEY}' is not a JSON table of roles and bones: "
+                            "detect the roles again.")
     return roles
 
 

@@ -94,7 +94,7 @@ def figure(text, place=None, deforms=None):
     names = tuple(rows[i][0] for i in order)
     assert len(set(names)) == joints, "a figure's bones have names of their own"
     all_true = np.ones(joints, bool)
-    skeleton = Skeleton(names, np.array([index.get(rows[i][1], -1) for i in order]), rest, np.full(joints, 0.05),
+    skeleton = Skeleton(names, np.array([index.get(rows[i][1], -1) for i in order]), rest,
                         all_true, all_true, ~all_true,
                         np.array([deforms(n) for n in names]) if deforms else all_true,
                         np.eye(4) if place is None else place)

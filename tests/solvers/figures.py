@@ -66,7 +66,7 @@ def build(parts=None, seed=None, world=np.eye(4), extra=()):
         rests.append(m)
     count = len(names)
     skeleton = Skeleton(tuple(names), np.array([names.index(parts[r][0]) if parts[r][0] else -1 for r in names]),
-                        np.array(rests), np.full(count, 0.1), np.ones(count, bool), np.ones(count, bool),
+                        np.array(rests), np.ones(count, bool), np.ones(count, bool),
                         np.zeros(count, bool), np.ones(count, bool), np.asarray(world, float))
     roles = {role: i for i, role in enumerate(names)}
     return Figure(skeleton, {r: i for r, i in roles.items() if r not in extra}, rest_motion(skeleton))
