@@ -11,17 +11,11 @@ import json
 import os
 import sys
 import traceback
-from pathlib import Path
 
 from ..solvers.errors import FootholdError
+from .terminal import BAD_INPUT, FAILED, GOOD, WRONG_USE, say
 
-GOOD, FAILED, WRONG_USE, BAD_INPUT = 0, 1, 2, 3
 STAGES = ("transfer",)
-
-
-def say(*words):
-    """A message for the person at the terminal."""
-    print(*words, file=sys.stderr, flush=True)
 
 
 def _flush():
@@ -140,12 +134,15 @@ def main(arguments, prog="foothold"):
     try:
         args = parser(prog).parse_args(arguments)
     except SystemExit as stop:
-        return stop.code or GOOD
+        return WRONG_USE if stop.code else GOOD
     with _quiet_stdout() as write:
-        from . import tasks  # needs Blender, which prints; a wrong word must be answered without it
+        from . import recipe, tasks  # they need Blender, which prints; a wrong word must be answered without it
 
         try:
-            code, result = tasks.COMMANDS[args.command](args)
+            if args.command == "batch":
+                code, result = recipe.batch(args.recipe, fault_of, main)
+            else:
+                code, result = GOOD, tasks.COMMANDS[args.command](args)
         except FootholdError as error:
             say(f"{prog}: {error}")
             return BAD_INPUT
@@ -155,11 +152,3 @@ def main(arguments, prog="foothold"):
         if getattr(args, "json", False):
             write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
         return code
-
-
-def write_json(path, result):
-    """Write a report; FootholdError where the place cannot be written."""
-    try:
-        Path(path).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FootholdError(f"{path}: cannot write the report ({error.strerror}): choose another place.") from None

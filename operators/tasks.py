@@ -1,7 +1,6 @@
-"""What each command of the command line does, in a scene of its own."""
+"""What each command of the command line does, in a scene of its own; each returns what `--json` prints."""
 
 import contextlib
-import json
 import os
 import re
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from ..solvers import humanoid, rest, transfer
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import forward, rest_motion
-from . import cli, guess, job, resampling
+from . import guess, job, resampling, terminal
 from .bridge import compat, files, measure, rates, read, render
 from .bridge import roles as role_store
 
@@ -77,7 +76,7 @@ def load_roles(args_map, take, body):
             found = role_store.detect(armature)
             roles = found.roles
             for conflict in found.conflicts:
-                cli.say(f"{word}: {conflict}")
+                terminal.say(f"{word}: {conflict}")
         role_store.store(armature, roles)
 
 
@@ -129,8 +128,8 @@ def _no_remains(paths):
         raise
 
 
-def bake_one(args):
-    """Bake as the arguments of `bake` say; returns the report as plain data."""
+def bake_command(args):
+    """`bake`; returns the report as plain data."""
     outputs = [(args.out, files.EXPORTS), (args.report, None), (args.sheet, (".png",))]
     outputs = [(path, suffixes) for path, suffixes in outputs if path]
     _check_outputs(outputs, (args.take, args.body, args.rest, args.body_rest, args.map))
@@ -170,9 +169,9 @@ def bake_one(args):
               "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
               "notes": done.notes, "cost": _cost(done)}
     if job.large(done.left_over):
-        cli.say(job.disagreement_sentence(job.large(done.left_over)))
+        terminal.say(job.disagreement_sentence(job.large(done.left_over)))
     for bone, degrees, reason in done.awry:
-        cli.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
+        terminal.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
     if args.report or args.json:
         report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"])
     with _no_remains([path for path, _ in outputs]):
@@ -180,8 +179,8 @@ def bake_one(args):
             render.contact_sheet(args.sheet, scene, take.armature, body)
         _save(args.out, scene, body, fps)
         if args.report:
-            cli.write_json(args.report, report)
-    cli.say(f"{args.out}: {done.frames} frames at {fps:g} fps of '{take.action.name}' on '{args.body}'")
+            terminal.write_json(args.report, report)
+    terminal.say(f"{args.out}: {done.frames} frames at {fps:g} fps of '{take.action.name}' on '{args.body}'")
     return report
 
 
@@ -225,11 +224,6 @@ def _save(path, scene, body, fps):
     files.export_file(path, body, meshes, (scene.frame_start, scene.frame_end), fps)
 
 
-def bake_command(args):
-    """`bake`."""
-    return cli.GOOD, bake_one(args)
-
-
 def inspect_command(args):
     """`inspect`."""
     scene = fresh_scene()
@@ -252,14 +246,14 @@ def inspect_command(args):
     result["travel"] = longest["travel"] if longest else None
     result["t_pose_frames"] = longest["t_pose_frames"] if longest else []
     if not args.json:
-        cli.say(f"{args.file}: {imported.kind}, {result['frames']} frames at {imported.fps:g} fps, "
+        terminal.say(f"{args.file}: {imported.kind}, {result['frames']} frames at {imported.fps:g} fps, "
                 f"{result['bones']} bones ({found.family}), {len(found.roles)} mapped")
         for role, bone in found.roles.items():
-            cli.say(f"  {role:22} {bone}")
+            terminal.say(f"  {role:22} {bone}")
         for row in result["actions"]:
-            cli.say(f"  action '{row['name']}': frames {row['first']} to {row['last']}, T-pose at "
+            terminal.say(f"  action '{row['name']}': frames {row['first']} to {row['last']}, T-pose at "
                     f"{row['t_pose_frames'][:5] or 'no frame'}")
-    return cli.GOOD, result
+    return result
 
 
 def _inspect_action(scene, armature, skeleton, roles, action):
@@ -306,10 +300,10 @@ def measure_command(args):
     scene, take, body = _open(args.scene)
     result = measure.measure(scene, take, body)
     if args.report:
-        cli.write_json(args.report, result)
+        terminal.write_json(args.report, result)
     if not args.json:
-        cli.say(result.get("summary", "measured"))
-    return cli.GOOD, result
+        terminal.say(result.get("summary", "measured"))
+    return result
 
 
 def render_command(args):
@@ -317,138 +311,7 @@ def render_command(args):
     _check_outputs([(args.out, (".png",))], [args.scene])
     scene, take, body = _open(args.scene)
     render.contact_sheet(args.out, scene, take, body)
-    return cli.GOOD, {"sheet": str(args.out)}
+    return {"sheet": str(args.out)}
 
 
-_NUMBER, _TEXT, _TRUTH = "a number", "a text", "true or false"
-_KINDS = {_NUMBER: (int, float), _TEXT: str, _TRUTH: bool}
-_TAKE_OPTIONS = {"action": ("--take-action", _TEXT), "rest": ("--rest", _TEXT), "fps": ("--fps", _NUMBER),
-                 "range": ("--range", _TEXT)}
-_BODY_OPTIONS = {"rest": ("--body-rest", _TEXT), "map": ("--map", _TEXT)}
-_OPTIONS = {"fps": ("--fps", _NUMBER), "range": ("--range", _TEXT), "stages": ("--stages", _TEXT),
-            "step": ("--step", _NUMBER), "travel": ("--travel", _TEXT), "in_place": ("--in-place", _TRUTH),
-            "scale": ("--scale", _NUMBER), "height_scale": ("--height-scale", _NUMBER)}
-_RECIPE = {"out": _TEXT, "format": _TEXT, "report": _TRUTH, "sheet": _TRUTH}
-_FILES = ("rest", "map")
-_REST_WORD = re.compile(r"(file|pose|auto|(take|frame|body):.*)$", re.DOTALL)
-
-
-def _check_kind(value, kind, key, where):
-    if not isinstance(value, _KINDS[kind]) or isinstance(value, bool) is not (kind == _TRUTH):
-        raise FootholdError(f"{where}: '{key}' must be {kind}, not {json.dumps(value, ensure_ascii=False)}.")
-
-
-def _entries(recipe, key, path):
-    rows = recipe.get(key)
-    if not isinstance(rows, list) or not rows:
-        raise FootholdError(f"{path}: '{key}' must be a list of files.")
-    out = []
-    for i, row in enumerate(rows, 1):
-        row = {"file": row} if isinstance(row, str) else row
-        if not isinstance(row, dict) or not isinstance(row.get("file"), str) or not row["file"]:
-            raise FootholdError(f"{path}: entry {i} of '{key}' names no file.")
-        out.append(row)
-    return out
-
-
-def _options(row, table, folder, where):
-    """The words of the command line that the entries of a recipe's row stand for."""
-    unknown = sorted(set(row) - set(table))
-    if unknown:
-        raise FootholdError(f"{where}: there is no entry '{unknown[0]}'; there is: {', '.join(table)}.")
-    out = []
-    for key, value in row.items():
-        option, kind = table[key]
-        _check_kind(value, kind, key, where)
-        if key in _FILES and not _REST_WORD.match(value):
-            value = str(folder / value)
-        if kind != _TRUTH:
-            out.append(f"{option}={value}")
-        elif value:
-            out.append(option)
-    return out
-
-
-def _read_recipe(path):
-    try:
-        recipe = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FootholdError(f"{path}: cannot read the recipe ({error.strerror}).") from None
-    except (ValueError, RecursionError) as error:
-        raise FootholdError(f"{path}: the recipe is not JSON ({error}).") from None
-    if not isinstance(recipe, dict):
-        raise FootholdError(f"{path}: a recipe is an object with 'takes', 'bodies' and 'out'.")
-    known = ("takes", "bodies", *_RECIPE, *_OPTIONS)
-    unknown = sorted(set(recipe) - set(known))
-    if unknown:
-        raise FootholdError(f"{path}: there is no entry '{unknown[0]}'; there is: {', '.join(known)}.")
-    for key, kind in _RECIPE.items():
-        if key in recipe:
-            _check_kind(recipe[key], kind, key, path)
-    return recipe
-
-
-def _jobs(recipe, path):
-    """(take, body, name, words) of every take on every body; a FootholdError names what is wrong with the recipe."""
-    folder = path.absolute().parent
-    common = _options({k: v for k, v in recipe.items() if k in _OPTIONS}, _OPTIONS, folder, path)
-    rows, used = [], set()
-    for take in _entries(recipe, "takes", path):
-        of_take = _row_options(take, _TAKE_OPTIONS, folder, path)
-        for body in _entries(recipe, "bodies", path):
-            of_body = _row_options(body, _BODY_OPTIONS, folder, path)
-            parts = [Path(take["file"]).stem, Path(body["file"]).stem, *filter(None, [take.get("action")])]
-            first = name = "__".join(re.sub(r"[^\w.-]+", "_", part) for part in parts)
-            number = 2
-            while name.lower() in used:  # files of one name in two folders, or a take twice with other options
-                name, number = f"{first}__{number}", number + 1
-            used.add(name.lower())
-            words = ["--take", str(folder / take["file"]), "--body", str(folder / body["file"]), *common, *of_take,
-                     *of_body]
-            rows.append((take["file"], body["file"], name, words))
-    return rows
-
-
-def _row_options(row, table, folder, path):
-    return _options({k: v for k, v in row.items() if k != "file"}, table, folder, f"{path}: '{row['file']}'")
-
-
-def batch_command(args):
-    """`batch`: every take of the recipe onto every body; one failing does not stop the others."""
-    path = Path(args.recipe)
-    recipe = _read_recipe(path)
-    kind = "." + recipe.get("format", "blend").lstrip(".").lower()
-    if kind not in files.EXPORTS:
-        raise FootholdError(f"{path}: 'format' cannot be '{recipe['format']}': choose one of "
-                            f"{', '.join(e.lstrip('.') for e in files.EXPORTS)}.")
-    jobs = _jobs(recipe, path)
-    for _, _, _, words in jobs:
-        fault = cli.fault_of(["bake", *words, "--out", "out"])
-        if fault:
-            raise FootholdError(f"{path}: {fault}.")
-    out = path.absolute().parent / recipe.get("out", ".")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FootholdError(f"{path}: the folder '{out}' cannot be made ({error.strerror}): choose another 'out'."
-                            ) from None
-    rows = []
-    for take, body, name, words in jobs:
-        words = ["bake", *words, "--out", str(out / f"{name}{kind}")]
-        if recipe.get("report", True):
-            words += ["--report", str(out / f"{name}.json")]
-        if recipe.get("sheet", False):
-            words += ["--sheet", str(out / f"{name}.png")]
-        rows.append({"take": take, "body": body, "out": f"{name}{kind}", "exit": cli.main(words, "foothold batch")})
-    failed = [r for r in rows if r["exit"]]
-    for row in rows:
-        cli.say(f"{'failed' if row['exit'] else 'good':7} {row['take']} on {row['body']}")
-    cli.say(f"{len(rows) - len(failed)} baked, {len(failed)} failed")
-    code = cli.GOOD if not failed else max((r["exit"] for r in failed), key=lambda c: c == cli.BAD_INPUT)
-    if any(r["exit"] == cli.FAILED for r in failed):
-        code = cli.FAILED
-    return code, {"baked": len(rows) - len(failed), "failed": len(failed), "jobs": rows}
-
-
-COMMANDS = {"inspect": inspect_command, "bake": bake_command, "measure": measure_command, "render": render_command,
-            "batch": batch_command}
+COMMANDS = {"inspect": inspect_command, "bake": bake_command, "measure": measure_command, "render": render_command}

@@ -9,7 +9,7 @@ bpy = pytest.importorskip("bpy")
 import rigs  # noqa: E402
 from mathutils import Matrix  # noqa: E402
 
-from foothold.operators import cli, guess, job, tasks  # noqa: E402
+from foothold.operators import cli, guess, job, tasks, terminal  # noqa: E402
 from foothold.operators.bridge import compat, files, roles  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 
@@ -114,7 +114,7 @@ def test_a_failure_at_the_last_file_takes_the_others_away(folder, tmp_path, capf
         path.write_text("{")
         raise FootholdError(f"{path}: the disk is full.")
 
-    monkeypatch.setattr(cli, "write_json", lambda path, result: full(tmp_path / "report.json", result))
+    monkeypatch.setattr(terminal, "write_json", lambda path, result: full(tmp_path / "report.json", result))
     refused(capfd, tmp_path, bake_words(folder, tmp_path / "out.blend", "--report", tmp_path / "report.json"), "full")
 
 

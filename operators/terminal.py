@@ -1,0 +1,22 @@
+"""Exit codes, and what the command line says and writes."""
+
+import json
+import sys
+from pathlib import Path
+
+from ..solvers.errors import FootholdError
+
+GOOD, FAILED, WRONG_USE, BAD_INPUT = 0, 1, 2, 3
+
+
+def say(*words):
+    """A message for the person at the terminal."""
+    print(*words, file=sys.stderr, flush=True)
+
+
+def write_json(path, result):
+    """Write a report; FootholdError where the place cannot be written."""
+    try:
+        Path(path).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise FootholdError(f"{path}: cannot write the report ({error.strerror}): choose another place.") from None
