@@ -7,9 +7,9 @@ import numpy as np
 
 from ..solvers import rest
 from ..solvers.errors import FootholdError
-from ..solvers.skeleton import forward, rest_motion
+from ..solvers.skeleton import rest_motion
 from . import job
-from .bridge import files, read
+from .bridge import files, read, samples
 
 _T_POSE = re.compile(r"(^|[^a-z])t[\W_]*pose([^a-z]|$)", re.IGNORECASE)
 
@@ -22,29 +22,34 @@ def t_pose_neighbours(path):
     return sorted(found, key=lambda p: p.suffix.lower() != path.suffix.lower())
 
 
-def played(armature, action):
-    """(frames (F,), world Motion, role -> bone index) of an action from its first frame to its last."""
+def sampled(armature, action):
+    """(Samples, role -> bone index) of an action from its first frame to its last."""
     skeleton = read.read_skeleton(armature)
     first, last = read.frame_span(action)
-    frames = np.arange(first, last + 1, dtype=float)
-    motion = forward(skeleton, read.read_channels(armature, skeleton, action, frames),
-                     read.read_world(armature, action, frames))
-    return frames, motion, job.role_indices(armature, skeleton)
+    return (samples.from_curves(armature, skeleton, action, np.arange(first, last + 1, dtype=float)),
+            job.role_indices(armature, skeleton))
+
+
+def stances(found, roles):
+    """The Stance of every frame of Samples; None where it cannot be judged."""
+    parts = [rest.stances(found.motion(rows).positions, roles) for rows in samples.stretches(found.count)]
+    return None if None in parts else rest.Stance(*(np.concatenate(part) for part in zip(*parts)))
 
 
 def t_pose_frames(armature, action):
     """Timeline frames of an action, best first, in which the figure stands in a T-pose."""
-    frames, motion, roles = played(armature, action)
-    return [int(frames[i]) for i in rest.t_pose_frames(motion.positions, roles)]
+    found = stances(*sampled(armature, action))
+    first, _ = read.frame_span(action)
+    return [] if found is None else [first + int(i) for i in rest.t_pose_frames(found)]
 
 
 def _best_frame(armature, action):
     """The frame that stands in a T-pose best, else the one that stands best at all, else None."""
-    frames, motion, roles = played(armature, action)
-    for choose in (rest.t_pose_frames, rest.standing_frames):
-        found = choose(motion.positions, roles)
-        if len(found):
-            return int(frames[found[0]])
+    found = stances(*sampled(armature, action))
+    for choose in (rest.t_pose_frames, rest.standing_frames) if found is not None else ():
+        best = choose(found)
+        if len(best):
+            return read.frame_span(action)[0] + int(best[0])
     return None
 
 
@@ -74,21 +79,16 @@ def rest_of(armature, path=None):
     return (job.RestChoice("file") if frame is None else job.RestChoice("frame", frame=frame)), None
 
 
-def travel_carrier(armature, skeleton, action, roles):
-    """What carries a take's way: "hips", "root", "object" or "nothing"."""
-    hips = roles["hips"]
-    first, last = read.frame_span(action)
-    frames = np.arange(first, last + 1, dtype=float)
-    world = read.read_world(armature, action, frames)
-    if np.ndim(world) == 3 and np.ptp(world[:, :3, 3], axis=0).max() > 1e-3:
+def travel_carrier(found, roles):
+    """What carries the way of a take's Samples: "hips", "root", "object" or "nothing"."""
+    if found.world.ndim == 3 and np.ptp(found.world[:, :3, 3], axis=0).max() > 1e-3:
         return "object"
-    channels = read.read_channels(armature, skeleton, action, frames)
-    above = skeleton.parents[hips]
+    skeleton, hips = found.skeleton, roles["hips"]
     size = max(float(np.linalg.norm(skeleton.rest[hips, :3, 3])), 1e-6)
+    moving = {j for j, values in found.location.items() if np.ptp(values, axis=0).max() > 1e-3 * size}
+    above = skeleton.parents[hips]
     while above >= 0:
-        if np.ptp(channels.location[:, above], axis=0).max() > 1e-3 * size:
+        if above in moving:
             return "root"
         above = skeleton.parents[above]
-    return "hips" if np.ptp(channels.location[:, hips], axis=0).max() > 1e-3 * size else "nothing"
-
-
+    return "hips" if hips in moving else "nothing"

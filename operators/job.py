@@ -8,10 +8,10 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ..solvers import flips, rest, rotation, transfer
+from ..solvers import rest, rotation, transfer
 from ..solvers.errors import FootholdError
-from ..solvers.skeleton import Motion, backward, forward, identity_channels, rest_motion
-from .bridge import compat, keys, rates, read
+from ..solvers.skeleton import backward, branch, forward, identity_channels, rest_motion
+from .bridge import compat, evaluate, keys, rates, read, samples
 from .bridge import roles as role_store
 
 AWRY = np.radians(0.1)  # a bone that evaluates this far from its keys is reported
@@ -60,10 +60,11 @@ class BakeReport:
 
 
 class TakeData(NamedTuple):
-    """A take, read."""
+    """A take, read: of its bones those that have a role, and what they hang from."""
 
     figure: transfer.Figure
-    motion: Motion
+    samples: samples.Samples
+    lowest_ankle: float
     frames: np.ndarray  # (F,) timeline frames
     origin: np.ndarray  # (3,) the point that stands still when the way is scaled
     flips: list
@@ -157,8 +158,7 @@ def _action_rest(armature, skeleton, action, frame=None):
     if not first <= frame <= last:
         raise FootholdError(f"Frame {frame} lies outside '{action.name}', which has frames {first} to {last}.")
     at = np.array([float(frame)])
-    channels = read.read_channels(armature, skeleton, action, at, identity_channels(len(skeleton.names)))
-    return forward(skeleton, channels, read.read_world(armature, action, at))
+    return samples.from_curves(armature, skeleton, action, at, identity_channels(len(skeleton.names))).motion()
 
 
 def same_bones(wanted, names):
@@ -218,27 +218,35 @@ def read_rest(armature, skeleton, roles, choice, action=None):
 def read_take_steps(scene, settings):
     """Read the take; a generator that yields the part done and returns TakeData."""
     armature = settings.take
-    skeleton = read.read_skeleton(armature)
+    whole = read.read_skeleton(armature)
     action = settings.take_action or take_action(armature)
+    skeleton, _ = branch(whole, role_indices(armature, whole).values())
     roles = role_indices(armature, skeleton)
     first, last = span(settings, action)
     frames = np.arange(first, last + 1, dtype=float)[::settings.step]
-    if read.evaluation_reason(armature) is None:
-        channels = read.read_channels(armature, skeleton, action, frames)
-        world = read.read_world(armature, action, frames)
+    if evaluate.reason(armature) is None:
+        found = samples.from_curves(armature, skeleton, action, frames)
         yield 0.5
     else:
-        worlds, matrices = np.empty((len(frames), 4, 4)), np.empty((len(frames), len(skeleton.names), 4, 4))
-        yield from read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices)
-        channels, world = read.from_evaluated(skeleton, worlds, matrices)
-    turned, found = flips.repair(channels.rotation, action_fps(action, scene) / settings.step)
-    motion = forward(skeleton, channels._replace(rotation=turned), world)
-    yield 0.8
+        found = yield from part(evaluate.samples_steps(scene, armature, skeleton, frames), 0.0, 0.8)
+    found, turned = found.repaired(action_fps(action, scene) / settings.step)
+    yield 0.9
     pose = read_rest(armature, skeleton, roles, settings.take_rest, action)
-    origin = skeleton.world[:3, 3] if np.ndim(world) == 2 else np.zeros(3)
+    origin = skeleton.world[:3, 3] if found.world.ndim == 2 else np.zeros(3)
     log = [{"bone": skeleton.names[f.joint], "first": int(frames[f.first]), "last": int(frames[f.last]),
-            "degrees": round(f.degrees, 1)} for f in found]
-    return TakeData(transfer.Figure(skeleton, roles, pose), motion, frames, origin, log)
+            "degrees": round(f.degrees, 1)} for f in turned]
+    return TakeData(transfer.Figure(skeleton, roles, pose), found, _lowest_ankle(found, roles), frames, origin, log)
+
+
+def _lowest_ankle(found, roles):
+    """`transfer.lowest_ankle` of a take; only its legs are posed for it. Zero where it has no feet."""
+    feet = {role: roles[role] for role in ("foot.L", "foot.R") if role in roles}
+    if not feet:
+        return 0.0
+    legs, kept = found.part(feet.values())
+    feet = {role: int(np.searchsorted(kept, j)) for role, j in feet.items()}
+    return transfer.lowest_ankle(np.concatenate([transfer.ankle_height(legs.motion(rows).positions, feet)
+                                                 for rows in samples.stretches(legs.count)]))
 
 
 def read_figure(armature, choice):
@@ -254,8 +262,12 @@ def read_body(settings):
     return figure, read.read_held(settings.body, figure.skeleton)
 
 
-def key_channels(body, skeleton, result):
-    """The KeyChannels of a Transfer, in the order of the bones, each rotation in its bone's own mode."""
+def key_channels(body, skeleton, result, before=None):
+    """The KeyChannels of a Transfer, in the order of the bones, each rotation in its bone's own mode.
+
+    `before` (data path -> values of one frame) are the keys before this stretch, which it goes on from.
+    """
+    before = before or {}
     out = []
     for j, name in enumerate(skeleton.names):
         bone = body.pose.bones[name]
@@ -263,8 +275,9 @@ def key_channels(body, skeleton, result):
         if j in result.locations:
             out.append(keys.KeyChannel(prefix + "location", name, result.locations[j]))
         if j in result.rotations:
-            stored = read.to_stored(result.rotations[j], bone.rotation_mode)
-            out.append(keys.KeyChannel(prefix + read.rotation_path(bone), name, stored))
+            path = prefix + read.rotation_path(bone)
+            stored = read.to_stored(result.rotations[j], bone.rotation_mode, before.get(path))
+            out.append(keys.KeyChannel(path, name, stored))
     if result.offset is not None:
         parent = read.parent_matrix(body)
         way = np.array(body.location) + result.offset @ np.linalg.inv(parent[:3, :3]).T
@@ -311,20 +324,39 @@ def solve_steps(scene, settings):
     take = yield from part(read_take_steps(scene, settings), 0.0, 0.5)
     body, held = read_body(settings)
     read_seconds = time.perf_counter() - started
-
-    def solve(given):
-        return transfer.transfer(take.figure, take.motion, body, held, settings.travel, take.origin,
-                                 body.skeleton.world[:3, 3], given)
-
-    result, awry = solve({}), []
-    yield 0.7
-    if read.evaluation_reason(settings.body) is not None:
-        result, awry = yield from part(_as_seen_steps(scene, settings, take.frames, body, solve, result), 0.7, 1.0)
-    report = BakeReport(frames=len(take.frames), scale=result.scale, flips=take.flips, awry=awry)
+    plan = transfer.plan(take.figure, body, held, take.lowest_ankle, settings.travel, take.origin,
+                         body.skeleton.world[:3, 3])
+    channels, awry = (yield from part(_keys_steps(settings.body, plan, take), 0.5, 0.7)), []
+    if evaluate.reason(settings.body) is not None:
+        channels, awry = yield from part(_as_seen_steps(scene, settings.body, plan, take, channels), 0.7, 1.0)
+    report = BakeReport(frames=len(take.frames), scale=plan.scale, flips=take.flips, awry=awry)
     report.disagreement, report.left_over = compare_rests(take.figure, body)
-    channels = key_channels(settings.body, body.skeleton, result)
     report.seconds = {"read": read_seconds, "transfer": time.perf_counter() - started - read_seconds}
     return take.frames, channels, report
+
+
+def _played(plan, take, given):
+    """The transfer of a take, stretch by stretch: yields (rows, Transfer). `given` (F, 4) as in `transfer.play`."""
+    before = None
+    for rows in samples.stretches(len(take.frames)):
+        seen = {j: q[rows].astype(float) for j, q in given.items()}
+        result, before = transfer.play(plan, take.samples.motion(rows), before, seen)
+        yield rows, result
+
+
+def _keys_steps(body, plan, take, given=None):
+    """The KeyChannels of a whole take, as Blender stores them; a generator of the part done that returns them."""
+    count = len(take.frames)
+    out, last = {}, {}
+    for rows, result in _played(plan, take, given or {}):
+        for channel in key_channels(body, plan.body.skeleton, result, last):
+            path, values = channel.data_path, channel.values
+            if path not in out:
+                out[path] = channel._replace(values=samples.array(count, values.shape[1]))
+            out[path].values[rows] = values
+            last[path] = values[-1]
+        yield rows.stop / count
+    return list(out.values())
 
 
 def finish(settings, frames, channels, report):
@@ -346,38 +378,55 @@ def part(steps, start, end):
         yield start + (end - start) * done
 
 
-def _as_seen_steps(scene, settings, frames, body, solve, result):
+def _as_seen_steps(scene, armature, plan, take, channels):
     """Solve the children of bones that constraints or drivers move against what is seen, from the trunk outwards.
 
-    Plays the keys from a temporary action; yields the part done and returns the Transfer and the bones that do not
+    Plays the keys from a temporary action; yields the part done and returns the KeyChannels and the bones that do not
     follow their keys, as (bone, degrees, reason).
     """
-    armature, skeleton = settings.body, body.skeleton
-    worlds, matrices = np.empty((len(frames), 4, 4)), np.empty((len(frames), len(skeleton.names), 4, 4))
+    skeleton = plan.body.skeleton
     given, awry = {}, {}
     with compat.borrowed_action(armature, "Foothold preview") as preview:
         for turn in range(4):
-            keys.write_keys(armature, preview, frames, key_channels(armature, skeleton, result), record=False)
-            yield from part(read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices),
-                             turn / 4.0, (turn + 1) / 4.0)
-            unscaled = matrices[..., :3, :3] / np.linalg.norm(matrices[..., :3, :3], axis=-2)[..., None, :]
-            turns = rotation.from_matrix(unscaled)
-            into = rotation.conj(rotation.from_matrix(rotation.orthonormal(skeleton.world[:3, :3])))
-            new = {}
-            for j, wanted in result.rotations_world.items():
-                off = rotation.angle(turns[:, j], rotation.mul(into, wanted)).max()
-                if off > AWRY:
-                    new[j] = off
+            keys.write_keys(armature, preview, take.frames, channels, record=False)
+            seen = yield from part(_seen_steps(scene, armature, plan.body, take.frames), turn / 4.0, (turn + 1) / 4.0)
+            new = {j: off for j, off in _off(plan, take, given, seen).items() if off > AWRY}
             awry = new
             fresh = set(new) - set(given)
             if not fresh:
                 break
             # bones nearest to the root first: what hangs from them may be off for no fault of its own
-            tops = {j for j in fresh if not fresh & set(_ancestors(skeleton, j))}
-            given.update({j: turns[:, j].copy() for j in tops})
-            result = solve(given)
-    return result, [(skeleton.names[j], round(float(np.degrees(off)), 2), _why(armature, skeleton.names[j]))
-                    for j, off in sorted(awry.items(), key=lambda item: -item[1])]
+            given.update({j: seen[j] for j in fresh if not fresh & set(_ancestors(skeleton, j))})
+            channels = yield from part(_keys_steps(armature, plan, take, given), (turn + 1) / 4.0, (turn + 1) / 4.0)
+    return channels, [(skeleton.names[j], round(float(np.degrees(off)), 2), _why(armature, skeleton.names[j]))
+                      for j, off in sorted(awry.items(), key=lambda item: -item[1])]
+
+
+def _seen_steps(scene, armature, body, frames):
+    """Armature-space rotations of the mapped bones as they are seen, bone index -> (F, 4) float32; a generator."""
+    bones = sorted(body.roles.values())
+    order = [armature.pose.bones.find(body.skeleton.names[j]) for j in bones]
+    seen = {j: samples.array(len(frames), 4) for j in bones}
+
+    def receive(_, rows, worlds, matrices):
+        linear = matrices[:, order, :3, :3]
+        turns = rotation.from_matrix(linear / np.linalg.norm(linear, axis=-2)[..., None, :])
+        for k, j in enumerate(bones):
+            seen[j][rows] = turns[:, k]
+
+    yield from evaluate.steps(scene, [armature], frames, receive)
+    return seen
+
+
+def _off(plan, take, given, seen):
+    """By how many radians mapped bones are at most seen elsewhere than wanted: bone index -> radians."""
+    into = rotation.conj(rotation.from_matrix(rotation.orthonormal(plan.body.skeleton.world[:3, :3])))
+    off = {}
+    for rows, result in _played(plan, take, given):
+        for j, wanted in result.rotations_world.items():
+            angle = rotation.angle(seen[j][rows].astype(float), rotation.mul(into, wanted)).max()
+            off[j] = max(off.get(j, 0.0), float(angle))
+    return off
 
 
 def _ancestors(skeleton, j):

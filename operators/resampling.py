@@ -5,7 +5,7 @@ import numpy as np
 
 from ..solvers import resample
 from ..solvers.errors import FootholdError
-from .bridge import compat, keys, read
+from .bridge import compat, evaluate, keys, read, samples
 
 
 def resample_take(armature, action, fps, target_fps):
@@ -13,13 +13,13 @@ def resample_take(armature, action, fps, target_fps):
 
     The first frame stays where it is; rotations are interpolated as rotations. Returns the new action.
     """
-    reason = read.evaluation_reason(armature)
+    reason = evaluate.reason(armature)
     if reason is not None:
         raise FootholdError(f"'{armature.name}' cannot be resampled, because {reason}: bake its action first.")
     skeleton = read.read_skeleton(armature)
     first, last = read.frame_span(action)
     frames = np.arange(first, last + 1, dtype=float)
-    channels = read.read_channels(armature, skeleton, action, frames)
+    channels = samples.from_curves(armature, skeleton, action, frames).channels()
     times = resample.sample_times(len(frames), fps, target_fps)
     if len(times) < 2 <= len(frames):
         raise FootholdError(f"At {target_fps:g} frames a second only one frame is left of '{action.name}', which lasts "

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..solvers import humanoid, rest, transfer
 from ..solvers.errors import FootholdError
-from ..solvers.skeleton import forward, rest_motion
+from ..solvers.skeleton import rest_motion
 from . import guess, job, resampling, terminal
-from .bridge import compat, files, measure, rates, read, render
+from .bridge import compat, files, measure, rates, read, render, samples
 from .bridge import roles as role_store
 
 TAKE, BODY = "Take", "Body"
@@ -258,17 +258,19 @@ def inspect_command(args):
 
 def _inspect_action(scene, armature, skeleton, roles, action):
     first, last = read.frame_span(action)
-    frames = np.arange(first, last + 1, dtype=float)
-    motion = forward(skeleton, read.read_channels(armature, skeleton, action, frames),
-                     read.read_world(armature, action, frames))
-    out = {"name": action.name, "first": first, "last": last, "frames": len(frames),
+    out = {"name": action.name, "first": first, "last": last, "frames": last - first + 1,
            "fps": job.action_fps(action, scene), "travel": None, "t_pose_frames": []}
     if "hips" in roles:
-        way = motion.positions[:, roles["hips"]]
-        out["travel"] = {"carrier": guess.travel_carrier(armature, skeleton, action, roles),
+        found = samples.from_curves(armature, skeleton, action, np.arange(first, last + 1, dtype=float))
+        hips, kept = found.part([roles["hips"]])
+        at = int(np.searchsorted(kept, roles["hips"]))
+        way = np.concatenate([hips.motion(rows).positions[:, at] for rows in samples.stretches(found.count)])
+        out["travel"] = {"carrier": guess.travel_carrier(found, roles),
                          "horizontal_m": round(float(np.ptp(way[:, :2], axis=0).max()), 4),
                          "vertical_m": round(float(np.ptp(way[:, 2])), 4)}
-        out["t_pose_frames"] = [int(frames[i]) for i in rest.t_pose_frames(motion.positions, roles)[:20]]
+        stances = guess.stances(found, roles)
+        if stances is not None:
+            out["t_pose_frames"] = [first + int(i) for i in rest.t_pose_frames(stances)[:20]]
     return out
 
 

@@ -99,20 +99,14 @@ def stance(positions, roles):
     return Stance(0.0, 180.0, 180.0) if found is None else Stance(*(float(part[0]) for part in found))
 
 
-def t_pose_frames(positions, roles, tolerance=15.0):
-    """Frames, best first, in which the figure stands in a T-pose within `tolerance` degrees."""
-    found = stances(positions, roles)
-    if found is None:
-        return np.empty(0, int)
+def t_pose_frames(found, tolerance=15.0):
+    """Frames, best first, whose Stance (of (F,) arrays) is a T-pose within `tolerance` degrees."""
     order = np.argsort(found.off_t_pose, kind="stable")
     return order[found.off_t_pose[order] <= tolerance]
 
 
-def standing_frames(positions, roles):
-    """Frames, best first, in which the figure stands upright and symmetric, wherever its arms are; see Stance."""
-    found = stances(positions, roles)
-    if found is None:
-        return np.empty(0, int)
+def standing_frames(found):
+    """Frames, best first, whose Stance (of (F,) arrays) is upright and symmetric, wherever the arms are."""
     worst = np.maximum(found.error, found.bend)
     order = np.argsort(worst, kind="stable")
     return order[found.stands[order]]

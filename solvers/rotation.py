@@ -144,6 +144,13 @@ def continuous(q):
     return q * sign[..., None]
 
 
+def unwrapped(angles, before=None, period=2.0 * np.pi):
+    """Angles (F, ...) without jumps in time, each shifted by whole periods; `before` (...) is the angle before them."""
+    if before is None:
+        return np.unwrap(angles, period=period, axis=0)
+    return np.unwrap(np.concatenate([np.asarray(before)[None], angles]), period=period, axis=0)[1:]
+
+
 def from_matrix(m):
     """Quaternions of rotation matrices (..., 3, 3), w >= 0 unless w is smaller than x, y, z (Shepperd 1978)."""
     m = np.asarray(m, float)

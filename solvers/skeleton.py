@@ -44,6 +44,22 @@ def clip(frames, joints, size):
     return np.empty((joints, size, frames)).transpose(2, 0, 1)
 
 
+def branch(skeleton, joints):
+    """The part of a skeleton that the poses of `joints` depend on: (Skeleton, its bones' indices (K,) in the whole)."""
+    kept = set()
+    for j in joints:
+        while j >= 0 and j not in kept:
+            kept.add(int(j))
+            j = skeleton.parents[j]
+    kept = np.array(sorted(kept))
+    place = np.full(len(skeleton.names) + 1, -1)  # the last is the place of "no parent", -1
+    place[kept] = np.arange(len(kept))
+    return skeleton._replace(names=tuple(skeleton.names[j] for j in kept), parents=place[skeleton.parents[kept]],
+                             rest=skeleton.rest[kept], inherits_rotation=skeleton.inherits_rotation[kept],
+                             local_location=skeleton.local_location[kept], connected=skeleton.connected[kept],
+                             deforms=skeleton.deforms[kept]), kept
+
+
 def is_similarity(matrix, tolerance=1e-6):
     """Whether a (4, 4) matrix only turns, moves and scales evenly, without mirroring."""
     linear = np.asarray(matrix, float)[:3, :3]

@@ -34,13 +34,38 @@ class Travel:
 
 
 class Transfer(NamedTuple):
-    """Keys for the body, and what they rest on."""
+    """Keys for the body over a stretch of frames, and what they rest on."""
 
     rotations: dict  # bone index -> (F, 4) against the bone's rest, sign-continuous
     locations: dict  # bone index -> (F, 3) in the bone's own channels
     offset: np.ndarray | None  # (F, 3) world offset of the object, where it carries the way
     rotations_world: dict  # bone index -> (F, 4) wanted world rotation
-    scale: tuple  # (horizontal, vertical) as used
+
+
+class Plan(NamedTuple):
+    """What a transfer knows before the first frame; see `plan`."""
+
+    source: Figure
+    body: Figure
+    held: Channels
+    travel: Travel
+    source_origin: np.ndarray  # (3,)
+    body_origin: np.ndarray  # (3,)
+    scale: tuple  # (horizontal, vertical) of the way
+    standing: tuple  # heights in metres (source, body) of the hips over straight legs
+    turned_rest: dict  # role -> (4,) the body's rest, turned into the source's anatomical pose, in the world
+    blends: dict  # role -> Blend
+    twists: dict  # role -> Twist
+    anchors: dict  # role -> role of the anatomical parent, of bones that hang elsewhere
+    carrier: int  # bone whose location carries the hips
+
+
+class Before(NamedTuple):
+    """What the frames before a stretch have settled for it."""
+
+    rotations: dict  # bone index -> (4,) the last key
+    rolls: dict  # twist role -> the limb's last roll in radians
+    start: np.ndarray  # (2,) where on the floor the hips began
 
 
 def deltas(source, motion):
@@ -49,18 +74,26 @@ def deltas(source, motion):
             for role, j in source.roles.items() if role != "root"}
 
 
-def _share(have, want_roles):
-    """Deltas for the chain `want_roles` from the deltas `have` (a list, in order) of a chain of another length.
+class Blend(NamedTuple):
+    """The delta that a role of the body takes: so much of the way from one role of the source to another."""
+
+    low: str
+    high: str
+    part: float
+
+
+def _share(have, wanted):
+    """Blends for the chain of roles `wanted` from the chain `have` of another length: role -> Blend.
 
     First stands for first and last for last, and the rotation between neighbours is shared out over what lies between:
     limbs of the same role keep a constant angle. One bone stands for a whole chain, stiff as it is.
     """
-    places = np.linspace(0.0, len(have) - 1.0, len(want_roles)) if len(want_roles) > 1 else [len(have) - 1.0]
+    places = np.linspace(0.0, len(have) - 1.0, len(wanted)) if len(wanted) > 1 else [len(have) - 1.0]
     out = {}
-    for role, place in zip(want_roles, places):
+    for role, place in zip(wanted, places):
         low = int(place + 1e-9)
-        part = place - low
-        out[role] = have[low] if part < 1e-9 else rotation.slerp(have[low], have[low + 1], np.asarray(part))
+        part = float(place - low)
+        out[role] = Blend(have[low], have[low + 1], part) if part > 1e-9 else Blend(have[low], have[low], 0.0)
     return out
 
 
@@ -69,25 +102,24 @@ def _twists(role, roles):
     return {r for r in roles if anatomy.is_twist(r) and anatomy.twist_of(r) == anatomy.twist_of(role)}
 
 
-def body_deltas(source_deltas, body_roles):
-    """Deltas for every role of the body that the source can answer for: role -> (F, 4)."""
-    if "hips" not in source_deltas:
-        raise FootholdError("The take has no bone in the role 'hips': map it in the Roles table.")
-    out = {role: d for role, d in source_deltas.items() if role in body_roles
-           and (not anatomy.is_twist(role) or _twists(role, source_deltas) == _twists(role, body_roles))}
-    hips = source_deltas["hips"]
-    torso = [source_deltas[r] for r in anatomy.torso(source_deltas)]
-    wanted = anatomy.torso(body_roles)
+def blends(source_roles, body_roles):
+    """Which of the source's deltas every role of the body takes that the source can answer for: role -> Blend."""
+    out = {role: Blend(role, role, 0.0) for role in source_roles if role in body_roles and role != "root"
+           and (not anatomy.is_twist(role) or _twists(role, source_roles) == _twists(role, body_roles))}
+    torso, wanted = anatomy.torso(source_roles), anatomy.torso(body_roles)
     if torso and wanted:
         out.update(_share(torso, wanted))
-    chest = torso[-1] if torso else hips
-    necks = [source_deltas[r] for r in anatomy.neck(source_deltas)]
-    wanted = anatomy.neck(body_roles)
+    necks, wanted = anatomy.neck(source_roles), anatomy.neck(body_roles)
     if wanted and necks:
         out.update(_share(necks, wanted))
-    elif wanted and "head" in source_deltas:  # no neck in the take: it bends half way to the head
-        out.update(_share([rotation.slerp(chest, source_deltas["head"], np.asarray(0.5))], wanted))
+    elif wanted and "head" in source_roles:  # no neck in the take: it bends half way to the head
+        out.update(dict.fromkeys(wanted, Blend(torso[-1] if torso else "hips", "head", 0.5)))
     return out
+
+
+def _blended(source_deltas, blend):
+    low = source_deltas[blend.low]
+    return rotation.slerp(low, source_deltas[blend.high], blend.part) if blend.part else low
 
 
 def leg_length(positions, roles):
@@ -121,115 +153,145 @@ def _over_lowest(figure):
     return ankle_height(figure.rest.positions, figure.roles)[0] - heights[below].min()
 
 
-def standing_hips(source, motion, body, source_floor, body_floor):
+def standing_hips(source, lowest, body, source_floor, body_floor):
     """Heights in metres (source, body) at which the hips stand on straight legs.
 
     A rest that stands on its floor is believed. A rest need not stand anywhere, though (a BVH rest hangs its root
-    where it likes): then the take's own lowest ankles tell where it stands, and a body whose rest hangs likewise is
-    put onto the take's floor. The same skeleton in the same rest always gets the same height.
+    where it likes): then the take's own `lowest` ankles (`lowest_ankle`) tell where it stands, and a body whose rest
+    hangs likewise is put onto the take's floor. The same skeleton in the same rest always gets the same height.
     """
     hips = [f.rest.positions[0, f.roles["hips"], 2] for f in (source, body)]
     legs = [leg_length(f.rest.positions[0], f.roles) for f in (source, body)]
     if None in legs:
         return tuple(hips)
     ankles = [float(ankle_height(f.rest.positions, f.roles)[0]) for f in (source, body)]
-    in_take = float(np.quantile(ankle_height(motion.positions, source.roles), 0.02))
-    believed = _stands_on(ankles[0], legs[0], source_floor) or abs(ankles[0] - in_take) <= 0.05 * legs[0]
-    stand = ankles[0] if believed else in_take
+    believed = _stands_on(ankles[0], legs[0], source_floor) or abs(ankles[0] - lowest) <= 0.05 * legs[0]
+    stand = ankles[0] if believed else lowest
     body_stand = ankles[1]
     if not _stands_on(ankles[1], legs[1], body_floor):
         body_stand = stand + _over_lowest(body) - _over_lowest(source)
     return stand + hips[0] - ankles[0], body_stand + hips[1] - ankles[1]
 
 
-def hips_path(source, motion, body, travel, source_origin, body_origin):
-    """World positions (F, 3) for the body's hips, and the (horizontal, vertical) scale.
+def lowest_ankle(heights):
+    """How low in metres a take's ankles (F,) come: all but the lowest fiftieth, which may be faults."""
+    return float(np.quantile(heights, 0.02))
 
-    On the floor the way is scaled about the take's origin (3,) and laid out from the body's. Heights are taken from
-    standing, so that a body in its rest height stands where the take stands, however high its ankles are, and what the
-    hips rise and sink by is scaled with the legs.
-    """
-    path = motion.positions[:, source.roles["hips"]]
-    hips = body.rest.positions[0, body.roles["hips"]]
+
+def way_scale(source, body, travel):
+    """(horizontal, vertical) scale of the way: as chosen, or else the ratio of the legs."""
     source_leg = leg_length(source.rest.positions[0], source.roles)
     body_leg = leg_length(body.rest.positions[0], body.roles)
     ratio = body_leg / source_leg if source_leg and body_leg else 1.0
-    horizontal = ratio if travel.horizontal is None else travel.horizontal
-    vertical = ratio if travel.vertical is None else travel.vertical
-    out = np.empty_like(path)
-    if travel.in_place:
-        out[:, :2] = hips[:2]
+    return tuple(ratio if chosen is None else chosen for chosen in (travel.horizontal, travel.vertical))
+
+
+def hips_path(plan, motion):
+    """World positions (F, 3) for the body's hips.
+
+    On the floor the way is scaled about the take's origin and laid out from the body's. Heights are taken from
+    standing, so that a body in its rest height stands where the take stands, however high its ankles are, and what the
+    hips rise and sink by is scaled with the legs.
+    """
+    path = motion.positions[:, plan.source.roles["hips"]]
+    horizontal, vertical = plan.scale
+    own, bodys = plan.standing
+    out = rotation.planes(*path.shape)
+    if plan.travel.in_place:
+        out[:, :2] = plan.body.rest.positions[0, plan.body.roles["hips"], :2]
     else:
-        out[:, :2] = body_origin[:2] + horizontal * (path[:, :2] - source_origin[:2])
-    own, bodys = standing_hips(source, motion, body, source_origin[2], body_origin[2])
+        out[:, :2] = plan.body_origin[:2] + horizontal * (path[:, :2] - plan.source_origin[:2])
     out[:, 2] = bodys + vertical * (path[:, 2] - own)
-    return out, (horizontal, vertical)
+    return out
 
 
-def _twist_share(role, figure):
-    """How much of its limb's roll a twist bone takes, from where its head lies along the limb (0 to 1)."""
+class Twist(NamedTuple):
+    """A twist bone that the take has no equal of, and the roll that it takes a share of."""
+
+    limb: str
+    other: str  # the role against which the limb's roll counts
+    axis: np.ndarray  # (3,) along the limb, in its own axes
+    between: np.ndarray  # (4,) from the limb's rest to the other's
+    own: np.ndarray  # (4,) from the limb's rest to the twist bone's
+    share: float  # of the roll
+
+
+def _place_on_limb(role, figure):
+    """Where a twist bone's head lies along its limb, 0 to 1; spread evenly where the rest does not tell."""
     limb = anatomy.twist_of(role)
-    child = anatomy.limb_child(limb, figure.roles)
     siblings = sorted(r for r in figure.roles if anatomy.is_twist(r) and anatomy.twist_of(r) == limb)
-    even = (siblings.index(role) + 1) / (len(siblings) + 1)
-    if child is None:
-        return even
+    child = anatomy.limb_child(limb, figure.roles)
     head, end, at = (figure.rest.positions[0, figure.roles[r]] for r in (limb, child, role))
     along = float(np.dot(at - head, end - head) / max(np.dot(end - head, end - head), 1e-12))
-    return along if 0.05 < along < 0.95 else even
+    return along if 0.05 < along < 0.95 else (siblings.index(role) + 1) / (len(siblings) + 1)
 
 
-def _twist_rotations(body, wanted):
-    """World rotations of the twist bones that the take has no equals of: role -> (F, 4).
+def _twists_to_share(body, answered):
+    """The Twists of the body whose limb the source answers for and whose own roll it does not: role -> Twist.
 
     A forearm's or shin's twist bone turns with the hand or foot by its share of the relative roll. An upper arm's or
     thigh's turns back by what is left, because there the roll starts from nothing at the trunk.
     """
     out = {}
-    for role in (r for r in body.roles if anatomy.is_twist(r) and r not in wanted):
+    for role in (r for r in body.roles if anatomy.is_twist(r) and r not in answered):
         limb = anatomy.twist_of(role)
         child = anatomy.limb_child(limb, body.roles)
-        if limb not in wanted or child is None:
+        from_trunk = limb.split(".")[0] in ("upper_arm", "thigh")
+        other = anatomy.parent(limb, body.roles) if from_trunk else child
+        if limb not in answered or child is None or other not in answered:
             continue
-        limb_rest = body.rest.rotations[0, body.roles[limb]]
-        axis = rotation.normalize(body.rest.positions[0, body.roles[child]] - body.rest.positions[0, body.roles[limb]])
-        axis = rotation.rotate(rotation.conj(limb_rest), axis)
-        share = _twist_share(role, body)
-        near = limb.split(".")[0] in ("upper_arm", "thigh")
-        other = anatomy.parent(limb, body.roles) if near else child
-        if other not in wanted:
-            continue
-        other_rest = body.rest.rotations[0, body.roles[other]]
-        relative = rotation.mul(rotation.mul(rotation.conj(wanted[limb]), wanted[other]),
-                                rotation.conj(rotation.mul(rotation.conj(limb_rest), other_rest)))
-        roll = np.unwrap(rotation.twist_angle(relative, axis))
-        roll = (1.0 - share if near else share) * roll
-        own = rotation.mul(rotation.conj(limb_rest), body.rest.rotations[0, body.roles[role]])
-        out[role] = rotation.mul(rotation.mul(wanted[limb], rotation.exp(roll[:, None] * axis)), own)
+        turns = {r: body.rest.rotations[0, body.roles[r]] for r in (limb, other, role)}
+        back = rotation.conj(turns[limb])
+        along = body.rest.positions[0, body.roles[child]] - body.rest.positions[0, body.roles[limb]]
+        place = _place_on_limb(role, body)
+        out[role] = Twist(limb, other, rotation.rotate(back, rotation.normalize(along)),
+                          rotation.mul(back, turns[other]), rotation.mul(back, turns[role]),
+                          1.0 - place if from_trunk else place)
     return out
 
 
-def _misplaced(body, wanted):
-    """Roles whose bone does not hang from the bone of its anatomical parent: role -> that parent's role."""
-    by_bone = {j: role for role, j in body.roles.items() if role in wanted}
+def _twist_rotations(twists, wanted, before):
+    """(world rotations of the twist bones, role -> (F, 4); their limbs' last rolls, role -> radians).
+
+    `before` are the last rolls of the frames before: a share of a roll must not jump where the roll goes over half a
+    turn.
+    """
+    out, rolls = {}, {}
+    for role, twist in twists.items():
+        relative = rotation.mul(rotation.mul(rotation.conj(wanted[twist.limb]), wanted[twist.other]),
+                                rotation.conj(twist.between))
+        roll = rotation.unwrapped(rotation.twist_angle(relative, twist.axis), before.get(role))
+        rolls[role] = roll[-1]
+        shared = rotation.exp(twist.share * roll[:, None] * twist.axis)
+        out[role] = rotation.mul(rotation.mul(wanted[twist.limb], shared), twist.own)
+    return out, rolls
+
+
+def _misplaced(body, answered):
+    """Roles whose bone does not hang from the bone of its anatomical parent: role -> that parent's role.
+
+    Twist bones are no anatomy: none is placed by itself, and what hangs from one is placed on its limb.
+    """
+    by_bone = {body.roles[role]: role for role in answered}
     out = {}
-    for role in wanted:
-        anchor = anatomy.parent(role, wanted)
-        if anchor is None or body.skeleton.connected[body.roles[role]]:
+    for role in answered:
+        anchor = anatomy.parent(role, answered)
+        if anchor is None or body.skeleton.connected[body.roles[role]] or anatomy.is_twist(role):
             continue
         j = body.skeleton.parents[body.roles[role]]
         while j >= 0 and j not in by_bone:
             j = body.skeleton.parents[j]
         if j < 0 or by_bone[j] != anchor:
             out[role] = anchor
-    return out
+    return {role: anchor for role, anchor in out.items() if not anatomy.is_twist(anchor)}
 
 
-def _joint_paths(source, motion, body, source_deltas, wanted, turned, hips, scale):
+def _joint_paths(plan, motion, source_deltas, wanted, hips):
     """World paths of joints that hang elsewhere than in the anatomy: role -> (F, 3).
 
     The joint keeps its rest place on its anatomical parent, plus what the source's own joint moved away from there.
     """
+    source, body = plan.source, plan.body
     paths = {"hips": hips}
 
     def path(role):
@@ -243,10 +305,10 @@ def _joint_paths(source, motion, body, source_deltas, wanted, turned, hips, scal
                 stiff = rotation.rotate(source_deltas[anchor],
                                         source.rest.positions[0, at] - source.rest.positions[0, base])
                 moved = motion.positions[:, at] - motion.positions[:, base] - stiff
-                paths[role] = paths[role] + scale * moved
+                paths[role] = paths[role] + plan.scale[1] * moved
         return paths[role]
 
-    return {role: path(role) for role in turned}
+    return {role: path(role) for role in plan.anchors}
 
 
 def _carrier(body):
@@ -257,42 +319,65 @@ def _carrier(body):
     return j
 
 
-def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3),
-             given=None):
-    """Play `motion` (world space, on the source figure) on the body.
+def plan(source, body, held, lowest, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
+    """The Plan of a transfer from one Figure to another.
 
     `held` are the body's own Channels of one frame: unmapped bones keep that pose, mapped ones its location and scale
-    where nothing is keyed. `given` maps bone indices to evaluated armature-space rotations (F, 4) of bones that do not
-    follow their keys (a constraint, a driver): their children are solved against what will be seen.
-    Origins (3,) are the points in the world that stand still when the way is scaled.
+    where nothing is keyed. `lowest` is the take's `lowest_ankle`. Origins (3,) are the points in the world that stand
+    still when the way is scaled. Raises FootholdError where a role is missing without which there is no transfer.
     """
-    if "hips" not in body.roles:
-        raise FootholdError("The body has no bone in the role 'hips': map it in the Roles table.")
-    source_deltas = deltas(source, motion)
+    for figure, word in ((source, "take"), (body, "body")):
+        if "hips" not in figure.roles:
+            raise FootholdError(f"The {word} has no bone in the role 'hips': map it in the Roles table.")
+    if travel.carrier == "root" and "root" not in body.roles:
+        raise FootholdError("The body has no bone in the role 'root': map one, or keep the way on the hips.")
     aligned = rest.alignment(source.rest.positions[0], source.roles, body.rest.positions[0], body.roles)
-    wanted = {role: rotation.mul(d, rotation.mul(aligned[role], body.rest.rotations[0, body.roles[role]]))
-              for role, d in body_deltas(source_deltas, body.roles).items()}
-    wanted.update(_twist_rotations(body, wanted))
-    hips, scale = hips_path(source, motion, body, travel, source_origin, body_origin)
-    turned = {r: a for r, a in _misplaced(body, wanted).items() if not anatomy.is_twist(a) and not anatomy.is_twist(r)}
-    paths = _joint_paths(source, motion, body, source_deltas, wanted, turned, hips, scale[1])
-    carrier = _carrier(body)
-    by_bone = {body.roles[role]: q for role, q in wanted.items()}
-    places = {body.roles[role]: p for role, p in paths.items()}
+    turned_rest = {role: rotation.mul(aligned[role], body.rest.rotations[0, j]) for role, j in body.roles.items()}
+    blend = blends(source.roles, body.roles)
+    twists = _twists_to_share(body, blend)
+    return Plan(source, body, held, travel, source_origin, body_origin, way_scale(source, body, travel),
+                standing_hips(source, lowest, body, source_origin[2], body_origin[2]), turned_rest, blend, twists,
+                _misplaced(body, [*blend, *twists]), _carrier(body))
+
+
+def play(plan, motion, before=None, given=None):
+    """Play a stretch of the take's motion (world space) on the body: (Transfer, Before for the next stretch).
+
+    Stretches played one after the other, each with the Before of the one before it, give what the whole clip gives at
+    once. `given` maps bone indices to evaluated armature-space rotations (F, 4) of bones that do not follow their keys
+    (a constraint, a driver): their children are solved against what will be seen.
+    """
+    body, travel = plan.body, plan.travel
+    source_deltas = deltas(plan.source, motion)
+    wanted = {role: rotation.mul(_blended(source_deltas, blend), plan.turned_rest[role])
+              for role, blend in plan.blends.items()}
+    twists, rolls = _twist_rotations(plan.twists, wanted, before.rolls if before else {})
+    wanted.update(twists)
+    hips = hips_path(plan, motion)
+    start = before.start if before else hips[0, :2]
+    places = {body.roles[role]: p for role, p in _joint_paths(plan, motion, source_deltas, wanted, hips).items()}
     offset = None
     if travel.carrier == "object":
-        offset = np.concatenate([hips[:, :2] - hips[:1, :2], np.zeros((len(hips), 1))], axis=1)
+        offset = np.concatenate([hips[:, :2] - start, np.zeros((len(hips), 1))], axis=1)
         places = {j: p - offset for j, p in places.items()}
         hips = hips - offset
     elif travel.carrier == "root":
-        if "root" not in body.roles:
-            raise FootholdError("The body has no bone in the role 'root': map one, or keep the way on the hips.")
-        start = body.rest.positions[0, body.roles["root"]]
         flat = np.concatenate([hips[:, :2] - body.rest.positions[0, body.roles["hips"], :2],
                                np.zeros((len(hips), 1))], axis=1)
-        places[body.roles["root"]] = start + flat
-    rotations, locations = _local(body, held, by_bone, places, hips, carrier, given or {})
-    return Transfer(rotations, locations, offset, by_bone, scale)
+        places[body.roles["root"]] = body.rest.positions[0, body.roles["root"]] + flat
+    by_bone = {body.roles[role]: q for role, q in wanted.items()}
+    rotations, locations = _local(plan, by_bone, places, hips, given or {})
+    if before:
+        rotations = {j: q if np.dot(q[0], before.rotations[j]) >= 0.0 else -q for j, q in rotations.items()}
+    return (Transfer(rotations, locations, offset, by_bone),
+            Before({j: q[-1] for j, q in rotations.items()}, rolls, start))
+
+
+def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
+    """Play a whole take on the body in one go; arguments as of `plan` and `play`."""
+    ankles = ankle_height(motion.positions, source.roles)
+    lowest = 0.0 if ankles is None else lowest_ankle(ankles)
+    return play(plan(source, body, held, lowest, travel, source_origin, body_origin), motion)[0]
 
 
 def _into_armature(world, by_bone, places, hips):
@@ -313,8 +398,9 @@ def _into_armature(world, by_bone, places, hips):
     return turns, {j: point(p) for j, p in places.items()}, point(hips)
 
 
-def _local(body, held, by_bone, places, hips, carrier, given):
+def _local(plan, by_bone, places, hips, given):
     """Channels of the mapped bones: walk down the skeleton and undo what the parents already do."""
+    body, held, carrier = plan.body, plan.held, plan.carrier
     skeleton = body.skeleton
     turns, places, hips = _into_armature(skeleton.world, by_bone, places, hips)
     joints = joints_of(skeleton)

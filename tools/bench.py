@@ -1,12 +1,15 @@
-"""Times and memory of a transfer, beside what Blender needs only to write the same keys; one run, one process.
+"""Times and memory of a transfer, beside what Blender needs only to write the same keys, measured in the same run.
 
     python tools/bench.py [--frames 14373] [--bones 60] [--repeat 3]
+
+Then the memory of one bake beyond the keys that stay, for the takes as long, twice and four times as long.
 
 Makes its own rigs: a take with dense quaternion keys and a body with other proportions and other bone axes.
 """
 
 import argparse
-import resource
+import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,7 +23,7 @@ import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
 from foothold.operators import job  # noqa: E402
-from foothold.operators.bridge import compat, keys, read, roles  # noqa: E402
+from foothold.operators.bridge import compat, keys, roles  # noqa: E402
 from foothold.solvers import rotation  # noqa: E402
 
 _TRUNK = (("hips", None, (0, 0, 0.94)), ("spine", "hips", (0, 0, 0.1)), ("spine.1", "spine", (0, 0, 0.12)),
@@ -102,45 +105,76 @@ def only_write(armature, frames, channels):
     return seconds
 
 
-def peak():
-    """Peak memory of the process in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+def _status(field):
+    """A field of this process's memory in MB: VmRSS is what it holds now, VmHWM the most since `_forget_peak`."""
+    line = next(row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith(field))
+    return int(line.split()[1]) / 1024.0
 
 
-def main():
-    """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--frames", type=int, default=14373)
-    options.add_argument("--bones", type=int, default=60)
-    options.add_argument("--repeat", type=int, default=3)
-    args = options.parse_args()
+def _forget_peak():
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def stage(args, frames):
+    """(scene, settings) of a take of so many frames and a body."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    scene = bpy.context.scene
     take, body = rig("take", args.bones, 1.0, 0), rig("body", args.bones, 0.8, 7)
-    dance(take, args.frames)
+    dance(take, frames)
     bpy.context.view_layer.update()
-    settings = job.BakeSettings(take, body)
+    return bpy.context.scene, job.BakeSettings(take, body)
+
+
+def times(args):
+    """Print what a bake takes, beside the writing of its keys alone."""
+    scene, settings = stage(args, args.frames)
     print(f"Blender {bpy.app.version_string}, numpy {np.__version__}, {args.frames} frames x {args.bones} bones")
-    before = peak()
+    before = _status("VmRSS")
     for turn in range(args.repeat):
-        started = time.perf_counter()
-        data = job.run(job.read_take_steps(scene, settings))
-        read_seconds = time.perf_counter() - started
-        figure, held = job.read_body(settings)
-        started = time.perf_counter()
-        result = job.transfer.transfer(data.figure, data.motion, figure, held)
-        channels = job.key_channels(body, figure.skeleton, result)
-        solve_seconds = time.perf_counter() - started
-        floor = only_write(body, data.frames, channels)
-        del data, result, channels
+        frames, channels, _ = job.run(job.solve_steps(scene, settings))
+        floor = only_write(settings.body, frames, channels)
+        del channels
+        _forget_peak()
         started = time.perf_counter()
         report = job.run(job.bake_steps(scene, settings))
         whole = time.perf_counter() - started
         bpy.data.actions.remove(bpy.data.actions[report.action])
-        print(f"run {turn + 1}: read {read_seconds:.2f} s, solve {solve_seconds:.2f} s, only writing {floor:.2f} s, "
-              f"whole bake {whole:.2f} s = {whole / floor:.2f} x writing, {args.frames / whole:,.0f} frames/s, "
-              f"peak {peak():.0f} MB (before {before:.0f})")
-    assert read.frame_span(take.animation_data.action) == (1, args.frames)
+        parts = ", ".join(f"{word} {seconds:.2f} s" for word, seconds in report.seconds.items())
+        print(f"run {turn + 1}: {parts}; whole bake {whole:.2f} s = {whole / floor:.2f} x only writing ({floor:.2f} s), "
+              f"{args.frames / whole:,.0f} frames/s, peak {_status('VmHWM'):.0f} MB (before {before:.0f})", flush=True)
+
+
+def memory(args):
+    """Print how much more than the keys that stay a bake holds at its peak, as JSON (MB)."""
+    scene, settings = stage(args, args.frames)
+    _forget_peak()
+    job.run(job.bake_steps(scene, settings))
+    print(json.dumps({"over": _status("VmHWM") - _status("VmRSS"), "peak": _status("VmHWM")}))
+
+
+def growth(args):
+    """Print how memory beyond the keys grows with the frames, each length in a process of its own."""
+    found = {}
+    for frames in (args.frames, 2 * args.frames, 4 * args.frames):
+        out = subprocess.run([sys.executable, __file__, "--memory", "--bones", str(args.bones), "--frames",
+                              str(frames)], check=True, capture_output=True, text=True).stdout
+        found[frames] = json.loads(out.splitlines()[-1])
+        print(f"{frames} frames: peak {found[frames]['peak']:.0f} MB, {found[frames]['over']:.0f} MB over what stays")
+    first, last = min(found), max(found)
+    print(f"beyond the keys: {1024 * (found[last]['over'] - found[first]['over']) / (last - first):.2f} KB a frame")
+
+
+def main():
+    """Print the tables."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--frames", type=int, default=14373)
+    options.add_argument("--bones", type=int, default=60)
+    options.add_argument("--repeat", type=int, default=3)
+    options.add_argument("--memory", action="store_true", help="only measure the memory of one bake")
+    args = options.parse_args()
+    if args.memory:
+        return memory(args)
+    times(args)
+    growth(args)
 
 
 if __name__ == "__main__":

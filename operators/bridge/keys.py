@@ -287,7 +287,7 @@ def _checked(action, frames, channels):
     out, seen = [], set()
     for channel in channels:
         with np.errstate(over="ignore"):  # what is too large becomes infinite and is refused
-            values = np.ascontiguousarray(channel.values, np.float32)
+            values = np.asarray(channel.values, np.float32)
         if values.ndim != 2 or len(values) != len(frames):
             raise FootholdError(f"{channel.data_path}: {len(values)} values for {len(frames)} frames.")
         if channel.data_path in seen:

@@ -1,50 +1,14 @@
 """Measuring a scene: what take and body do as Blender shows it, frame by frame."""
 
-from contextlib import contextmanager
-
-import bpy
 import numpy as np
 
 from ...solvers import flips, report
 from ...solvers.errors import FootholdError
 from ...solvers.rotation import continuous, from_matrix, orthonormal
 from ...solvers.skeleton import Motion, to_world
-from . import rates
+from . import evaluate, rates
 from .roles import KEY as ROLES_PROPERTY
 from .roles import stored
-
-_CHUNK = 256  # frames turned into world space at once: memory does not grow with 4 x 4 matrices of the whole clip
-
-
-@contextmanager
-def stage(scene, objects, name="Foothold"):
-    """A scene of its own that holds nothing but `objects`, with the time of `scene`; removed at the end.
-
-    What is evaluated there leaves the artist's scene, its current frame and its pose as they are, and nothing else in
-    it (a heavy mesh, a simulation) has to be evaluated along. What the objects depend on comes along by itself.
-    """
-    temporary = bpy.data.scenes.new(name)
-    hidden = [ob for ob in objects if ob.hide_viewport]
-    try:
-        temporary.render.fps, temporary.render.fps_base = scene.render.fps, scene.render.fps_base
-        temporary.render.frame_map_old, temporary.render.frame_map_new = (scene.render.frame_map_old,
-                                                                          scene.render.frame_map_new)
-        for ob in objects:
-            temporary.collection.objects.link(ob)
-        for ob in hidden:  # Blender does not evaluate what is hidden
-            ob.hide_viewport = False
-        yield temporary
-    finally:
-        for ob in hidden:
-            ob.hide_viewport = True
-        bpy.data.scenes.remove(temporary)
-
-
-def set_frame(scene, frame):
-    """Evaluate a stage at a frame, which may lie between two; returns its dependency graph."""
-    whole = int(np.floor(frame))
-    scene.frame_set(whole, subframe=float(frame) - whole)
-    return scene.view_layers[0].depsgraph
 
 
 def read_roles(armature):
@@ -87,39 +51,19 @@ class _Recorder:
     """Collects one armature's evaluated bones as world-space arrays."""
 
     def __init__(self, armature, count):
-        self.armature = armature
         bones = armature.pose.bones
+        self.armature = armature
         self.names = tuple(bone.name for bone in bones)
         self.parents = np.array([bones.find(bone.parent.name) if bone.parent else -1 for bone in bones])
         self.positions, self.rotations = np.empty((count, len(bones), 3)), np.empty((count, len(bones), 4))
-        self._flat = np.empty(16 * len(bones), np.float32)
-        self._matrices = np.empty((min(count, _CHUNK), len(bones), 4, 4), np.float32)
-        self._worlds = np.empty((min(count, _CHUNK), 4, 4))
-        self._done = self._held = 0
 
-    def add(self, depsgraph):
-        evaluated = self.armature.evaluated_get(depsgraph)
-        evaluated.pose.bones.foreach_get("matrix", self._flat)
-        # column-major
-        self._matrices[self._held] = self._flat.reshape(-1, 4, 4).swapaxes(-1, -2)
-        self._worlds[self._held] = evaluated.matrix_world
-        self._held += 1
-        if self._held == len(self._matrices):
-            self.flush()
-
-    def flush(self):
-        if not self._held:
-            return
-        matrices, worlds = self._matrices[:self._held].astype(float), self._worlds[:self._held]
+    def add(self, rows, worlds, matrices):
         turns = from_matrix(orthonormal(matrices[..., :3, :3]))
         still = np.array_equal(worlds, np.broadcast_to(worlds[0], worlds.shape))
         motion = to_world(worlds[0] if still else worlds, matrices[..., :3, 3], turns)
-        rows = slice(self._done, self._done + self._held)
         self.positions[rows], self.rotations[rows] = motion
-        self._done, self._held = self._done + self._held, 0
 
     def side(self, roles):
-        self.flush()
         index = {name: j for j, name in enumerate(self.names)}
         rendered = np.array([self.armature.data.bones[name].use_deform for name in self.names])
         return report.Side(Motion(self.positions, continuous(self.rotations)), self.names, self.parents,
@@ -132,13 +76,7 @@ def record_steps(scene, armatures, frames):
         if not len(armature.data.bones):
             raise FootholdError(f"Armature '{armature.name}' has no bones: choose another.")
     recorders = [_Recorder(armature, len(frames)) for armature in armatures]
-    with stage(scene, list(dict.fromkeys(armatures))) as temporary:
-        for i, frame in enumerate(frames):
-            depsgraph = set_frame(temporary, frame)
-            for recorder in recorders:
-                recorder.add(depsgraph)
-            if i % 50 == 0:
-                yield i / len(frames)
+    yield from evaluate.steps(scene, armatures, frames, lambda i, *arrays: recorders[i].add(*arrays))
     return recorders
 
 

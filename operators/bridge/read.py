@@ -1,22 +1,17 @@
 """Reading armatures and actions as plain arrays."""
 
-import re
-
-import bpy
 import numpy as np
 
 from ...solvers import rotation
 from ...solvers.errors import FootholdError
-from ...solvers.skeleton import Channels, Skeleton, backward, clip
+from ...solvers.skeleton import Channels, Skeleton
 from . import compat
 
-_POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
-_ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
-_BEYOND = 1e30  # Blender turns an infinite key into its largest number when one is set by hand
-_UNIT = 1e-5  # scale keys this near to one are one: exporters write 0.9999999
+_UNIT = 1e-5  # scales this near to one are one: exporters write 0.9999999
 
 
-def _is_sound(matrix):
+def is_sound(matrix):
+    """Whether a (4, 4) matrix holds numbers and has a size."""
     return bool(np.isfinite(matrix).all()) and abs(np.linalg.det(matrix[:3, :3])) > 1e-18
 
 
@@ -53,14 +48,14 @@ def read_skeleton(armature, fallback=None):
         ordered.extend(bone.children)
     index = {bone.name: i for i, bone in enumerate(ordered)}
     world = world_matrix(armature)
-    if fallback is not None and not _is_sound(world):
+    if fallback is not None and not is_sound(world):
         world = fallback.world
-    if not _is_sound(world):
+    if not is_sound(world):
         raise FootholdError(f"Armature '{armature.name}' has a scale of zero, or a transform that is not a "
                             "number: give it a size.")
     rests = np.array([b.matrix_local for b in ordered], float).reshape(-1, 4, 4)
     for j, name in enumerate(index):
-        if not _is_sound(rests[j]):
+        if not is_sound(rests[j]):
             if fallback is None or name not in fallback.names:
                 raise FootholdError(f"Armature '{armature.name}': the rest of bone '{name}' is not a number: mend the "
                                     "file.")
@@ -95,22 +90,32 @@ def to_quaternions(values, mode):
     return rotation.from_euler(values, mode)
 
 
-def to_stored(quaternions, mode):
-    """The inverse of `to_quaternions` (F, 4), continuous in time."""
+def to_stored(quaternions, mode, before=None):
+    """Rotation values (F, 3 or 4) in Blender's mode of sign-continuous quaternions (F, 4), continuous in time.
+
+    `before` are the values of the frame before, (3,) or (4,), which they go on from.
+    """
     if mode == "QUATERNION":
         return quaternions
     if mode == "AXIS_ANGLE":
-        length = np.linalg.norm(quaternions[:, 1:], axis=-1, keepdims=True)
-        still = length[:, 0] < 1e-9
-        axis = np.where(still[:, None], [0.0, 1.0, 0.0], quaternions[:, 1:] / np.where(length > 0.0, length, 1.0))
-        if not still.all():  # a bone at rest has no axis: it borrows the one it had, or will have
-            known = np.flatnonzero(~still)
-            nearest = known[np.maximum(np.searchsorted(known, np.arange(len(axis)), side="right") - 1, 0)]
-            axis = rotation.continuous(axis[nearest])
-        along = np.sum(axis * quaternions[:, 1:], axis=-1)
-        angle = np.unwrap(2.0 * np.arctan2(along, quaternions[:, 0]), period=4.0 * np.pi)
-        return np.concatenate([angle[:, None], axis], axis=-1)
-    return rotation.continuous_euler(rotation.to_euler(quaternions, mode), mode)
+        return _to_axis_angle(quaternions, before)
+    angles = rotation.to_euler(quaternions, mode)
+    if before is None:
+        return rotation.continuous_euler(angles, mode)
+    return rotation.continuous_euler(np.concatenate([before[None], angles]), mode)[1:]
+
+
+def _to_axis_angle(quaternions, before):
+    """Angles and axes (F, 4). A bone at rest has no axis: it borrows the one that it had, or will have."""
+    length = rotation.norm(quaternions[:, 1:])
+    known = np.flatnonzero(length >= 1e-9)
+    axis = quaternions[known, 1:] / length[known, None]
+    nearest = np.searchsorted(known, np.arange(len(quaternions)), side="right")  # 0: none yet
+    first = before[None, 1:] if before is not None else axis[:1] if len(known) else np.array([[0.0, 1.0, 0.0]])
+    axis = rotation.continuous(np.concatenate([first, axis]))[nearest]
+    angle = 2.0 * np.arctan2(rotation.dot(axis, quaternions[:, 1:]), quaternions[:, 0])
+    angle = rotation.unwrapped(angle, None if before is None else before[0], 4.0 * np.pi)
+    return np.concatenate([angle[:, None], axis], axis=-1)
 
 
 def read_held(armature, skeleton):
@@ -123,8 +128,13 @@ def read_held(armature, skeleton):
         stored = np.array(getattr(bone, rotation_path(bone)))[None]
         turn[0, j] = to_quaternions(stored, bone.rotation_mode)[0]
         scale[0, j] = bone.scale
-    scale[np.abs(scale - 1.0) < _UNIT] = 1.0
+    even_out(scale)
     return Channels(location, turn, scale)
+
+
+def even_out(scale):
+    """Make scales of one exactly one, in place."""
+    scale[np.abs(scale - 1.0) < _UNIT] = 1.0
 
 
 def sample_curve(curve, frames):
@@ -148,146 +158,12 @@ def sample_curve(curve, frames):
     return np.array([curve.evaluate(frame) for frame in frames])
 
 
-def _bad_key(curve):
-    """Frame of the first key whose value is not a number, or None."""
-    return next((key.co.x for key in curve.keyframe_points if not abs(key.co.y) < _BEYOND), None)
-
-
 def frame_span(action):
     """First and last whole frame of an action's keys."""
     first, last = action.frame_range
     if not (np.isfinite(first) and np.isfinite(last)):
         raise FootholdError(f"Action '{action.name}' has keys at frames that are not numbers: delete them.")
     return int(np.ceil(first - 1e-4)), int(np.floor(last + 1e-4))
-
-
-def read_channels(armature, skeleton, action, frames, held=None):
-    """Channels (F, J, ...) of an action's F-curves at `frames` (F,).
-
-    What it does not key keeps the pose `held`, Channels of one frame; None for the pose that the bones hold now.
-
-    Raises FootholdError for keys that are not finite, naming bone and frame.
-    """
-    held = read_held(armature, skeleton) if held is None else held
-    count = len(frames)
-    index = {name: j for j, name in enumerate(skeleton.names)}
-    keyed = {"location": {}, "scale": {}, "rotation": {}}
-    for curve in compat.fcurves(action, armature):
-        match = _POSE_PATH.match(curve.data_path)
-        if curve.mute or not match:
-            continue
-        name = bpy.utils.unescape_identifier(match.group(1))
-        j = index.get(name)
-        if j is None:
-            continue
-        bone, channel = armature.pose.bones[name], match.group(2)
-        if channel not in ("location", "scale") and channel != rotation_path(bone):
-            continue
-        values = sample_curve(curve, frames)
-        sound = np.abs(values) < _BEYOND
-        if not sound.all():
-            frame = _bad_key(curve) or frames[np.argmin(sound)]
-            raise FootholdError(f"Action '{action.name}': bone '{name}' has a {channel} that is not a number at frame "
-                                f"{frame:g}: delete that key.")
-        part = keyed.get(channel, keyed["rotation"])
-        if j not in part:
-            now = np.array(getattr(bone, channel), float) if part is keyed["rotation"] else _held_part(held, channel)[j]
-            part[j] = rotation.planes(count, len(now))
-            part[j][:] = now
-        part[j][:, curve.array_index] = values
-    for j, values in keyed["rotation"].items():
-        mode = armature.pose.bones[skeleton.names[j]].rotation_mode
-        keyed["rotation"][j] = rotation.continuous(to_quaternions(values, mode))
-    for values in keyed["scale"].values():
-        values[np.abs(values - 1.0) < _UNIT] = 1.0
-    return Channels(*(_clip_of(part, values, count) for part, values in
-                      zip(held, (keyed["location"], keyed["rotation"], keyed["scale"]))))
-
-
-def _held_part(held, channel):
-    """The (J, 3) locations or scales of Channels of one frame."""
-    return (held.location if channel == "location" else held.scale)[0]
-
-
-def _clip_of(held, keyed, count):
-    """(count, J, C) values: the keyed ones of some joints, and the held pose (1, J, C) of the others."""
-    if not keyed:
-        return np.broadcast_to(held, (count,) + held.shape[1:])
-    out = clip(count, *held.shape[1:])
-    for j in range(held.shape[1]):
-        out[:, j] = keyed.get(j, held[0, j])
-    return out
-
-
-def read_world(armature, action, frames):
-    """The object's world matrices (F, 4, 4) from its own F-curves, or (4, 4) where it stands still."""
-    curves = [c for c in compat.fcurves(action, armature) if not c.mute and c.data_path in
-              ("location", "scale", rotation_path(armature))]
-    world = world_matrix(armature)
-    if not curves or not _is_sound(world):
-        return world
-    before = parent_matrix(armature)
-    values = {path: np.repeat(np.array(getattr(armature, path))[None], len(frames), axis=0)
-              for path in ("location", "scale", rotation_path(armature))}
-    for curve in curves:
-        values[curve.data_path][:, curve.array_index] = sample_curve(curve, frames)
-    basis = np.tile(np.eye(4), (len(frames), 1, 1))
-    turn = rotation.to_matrix(to_quaternions(values[rotation_path(armature)], armature.rotation_mode))
-    basis[:, :3, :3] = turn * values["scale"][:, None, :]
-    basis[:, :3, 3] = values["location"]
-    if not np.isfinite(basis).all():
-        raise FootholdError(f"Action '{action.name}': the keys of object '{armature.name}' are not all numbers.")
-    found = before @ basis
-    return found[0] if np.array_equal(found, np.broadcast_to(found[:1], found.shape)) else found
-
-
-def evaluation_reason(armature):
-    """Why F-curves alone do not tell this armature's pose, or None."""
-    for bone in armature.pose.bones:
-        if any(not c.mute and c.influence > 0.0 for c in bone.constraints):
-            return f"bone '{bone.name}' has a constraint"
-    if any(not c.mute and c.influence > 0.0 for c in armature.constraints):
-        return "the armature has a constraint"
-    data = armature.animation_data
-    if data and any(not d.mute for d in data.drivers):
-        return "it has drivers"
-    if data and any(not track.mute and track.strips for track in data.nla_tracks):
-        return "it plays NLA strips"
-    parent = armature.parent
-    while parent is not None:
-        if parent.animation_data and (parent.animation_data.action or parent.animation_data.drivers):
-            return f"its parent '{parent.name}' is animated"
-        parent = parent.parent
-    return None
-
-
-def evaluate_steps(scene, armature, skeleton, frames, worlds, matrices):
-    """Evaluate the armature as Blender shows it, frame by frame, into `worlds` (F, 4, 4) and `matrices` (F, J, 4, 4).
-
-    A generator that yields the part done; the scene's frame is put back at the end, also when it is stopped.
-    """
-    before = scene.frame_current, scene.frame_subframe
-    bones = [armature.pose.bones[name].name for name in skeleton.names]
-    order = np.array([armature.pose.bones.find(name) for name in bones])
-    flat = np.empty(16 * len(bones), np.float32)
-    try:
-        for i, frame in enumerate(frames):
-            whole = int(np.floor(frame))
-            scene.frame_set(whole, subframe=float(frame - whole))
-            evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-            evaluated.pose.bones.foreach_get("matrix", flat)
-            matrices[i] = flat.reshape(-1, 4, 4).swapaxes(-1, -2)[order]
-            worlds[i] = evaluated.matrix_world
-            if i % 50 == 0:
-                yield i / len(frames)
-    finally:
-        scene.frame_set(before[0], subframe=before[1])
-
-
-def from_evaluated(skeleton, worlds, matrices):
-    """(Channels, world) of evaluated matrices; world is (4, 4) where the object stands still."""
-    still = np.allclose(worlds, worlds[:1], rtol=0.0, atol=1e-7)
-    return backward(skeleton, matrices), worlds[0] if still else worlds
 
 
 def keyed_paths(action, owner):

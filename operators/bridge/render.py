@@ -16,7 +16,7 @@ import numpy as np
 
 from ...solvers import rest, rotation
 from ...solvers.errors import FootholdError
-from . import measure
+from . import evaluate, measure
 
 MIDDLE, LEFT, RIGHT = range(3)
 _STICKS = ((0.30, 0.31, 0.33), (0.05, 0.27, 0.80), (0.90, 0.28, 0.03))  # linear, by side
@@ -143,9 +143,9 @@ def _look_steps(scene, armatures, roles, frames):
     tints = {ob.name: _vertex_sides(ob, sides[k]) for k, group in enumerate(meshes) for ob in group}
     rows = []
     everything = list(dict.fromkeys([*armatures, *(ob for group in meshes for ob in group)]))
-    with measure.stage(scene, everything) as stage:
+    with evaluate.stage(scene, everything) as stage:
         for i, frame in enumerate(frames):
-            depsgraph = measure.set_frame(stage, frame)
+            depsgraph = evaluate.set_frame(stage, frame)
             row = []
             for armature, side, role, group in zip(armatures, sides, roles, meshes):
                 joints, sticks = _sticks(armature.evaluated_get(depsgraph), side, role)

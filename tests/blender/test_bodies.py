@@ -8,7 +8,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from foothold.operators import job  # noqa: E402
-from foothold.operators.bridge import files, keys, measure, read, roles  # noqa: E402
+from foothold.operators.bridge import evaluate, files, keys, measure, read, roles, samples  # noqa: E402
 from foothold.solvers import rest, rotation  # noqa: E402
 
 BODIES = ("same_as_performer", "short_arms", "stocky", "tall", "chibi", "long_arms_short_legs", "fbx_scale",
@@ -46,21 +46,28 @@ def baked(request, data, pole):
     out = {}
     for word, choice in (("file", job.RestChoice("file")), ("t_pose", job.RestChoice("armature", armature=t_pose))):
         done = bake(take, body, take_rest=choice, action_name=f"{request.param} {word}")
-        out[word] = done, evaluate(take, body)
+        out[word] = done, seen(take, body)
     return body, out
 
 
-def evaluate(take, body):
+def stored(armature, frames):
+    """The Channels of what an armature plays."""
+    skeleton = read.read_skeleton(armature)
+    return samples.from_curves(armature, skeleton, armature.animation_data.action, frames).channels()
+
+
+def seen(take, body):
     """Angles in degrees (F,) of source against body limb per role, and rolls about it, from the evaluated scene."""
     scene, frames = bpy.context.scene, np.arange(1, 1801, 7)
     found = []
     for armature in (take, body):
-        skeleton = read.read_skeleton(armature)
-        worlds, matrices = np.empty((len(frames), 4, 4)), np.empty((len(frames), len(skeleton.names), 4, 4))
-        for _ in read.evaluate_steps(scene, armature, skeleton, frames, worlds, matrices):
-            pass
-        world = worlds[:, None] @ matrices
-        index = {role: skeleton.names.index(bone) for role, bone in roles.load(armature).items()}
+        world = np.empty((len(frames), len(armature.pose.bones), 4, 4))
+
+        def receive(_, rows, worlds, matrices, world=world):
+            world[rows] = worlds[:, None] @ matrices
+
+        job.run(evaluate.steps(scene, [armature], frames, receive))
+        index = {role: armature.pose.bones.find(bone) for role, bone in roles.load(armature).items()}
         turns = world[..., :3, :3] / np.linalg.norm(world[..., :3, :3], axis=-2)[..., None, :]
         found.append((world[..., :3, 3], rotation.from_matrix(turns), index))
     (sp, sq, si), (bp, bq, bi) = found
@@ -126,7 +133,7 @@ def test_a_take_on_its_own_skeleton_gives_its_own_keys(data, pole):
     choice = job.RestChoice("armature", armature=t_pose)
     bake(take, twin, take_rest=choice, body_rest=choice, action_name="own")
     frames = np.arange(1.0, 1801.0)
-    a, b = (read.read_channels(o, read.read_skeleton(o), o.animation_data.action, frames) for o in (take, twin))
+    a, b = (stored(o, frames) for o in (take, twin))
     assert rotation.angle(a.rotation, b.rotation).max() < 1e-6
     assert np.abs(a.location - b.location).max() < 1e-6
 
@@ -174,7 +181,7 @@ def test_real_takes_on_their_own_skeletons_give_their_own_keys(data, name):
         roles.store(armature, table)
     done = bake(take, twin, action_name="own")
     frames = np.arange(1.0, done.frames + 1.0)
-    a, b = (read.read_channels(o, read.read_skeleton(o), o.animation_data.action, frames) for o in (take, twin))
+    a, b = (stored(o, frames) for o in (take, twin))
     index = [read.read_skeleton(take).names.index(bone) for bone in table.values()]
     flipped = np.zeros(a.rotation.shape[:2], bool)
     for flip in done.flips:

@@ -5,10 +5,10 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from foothold.operators.bridge import read  # noqa: E402
+from foothold.operators.bridge import evaluate, read, samples  # noqa: E402
+from foothold.operators.job import run  # noqa: E402
 from foothold.solvers import rotation  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
-from foothold.solvers.skeleton import backward, forward  # noqa: E402
 
 MODES = ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE", "YXZ", "QUATERNION")
 
@@ -61,8 +61,8 @@ def evaluated(armature, frame):
 def test_numpy_kinematics_equal_blenders(chain, frame):
     skeleton = read.read_skeleton(chain)
     action = chain.animation_data.action
-    channels = read.read_channels(chain, skeleton, action, np.array([frame]))
-    motion = forward(skeleton, channels, read.read_world(chain, action, np.array([frame])))
+    found = samples.from_curves(chain, skeleton, action, np.array([frame]))
+    motion = found.motion()
     truth = evaluated(chain, frame)
     order = [chain.pose.bones.find(name) for name in skeleton.names]
     assert np.abs(motion.positions[0] - truth[order, :3, 3]).max() < 1e-5
@@ -73,28 +73,55 @@ def test_numpy_kinematics_equal_blenders(chain, frame):
 def test_backward_finds_the_channels_again(chain):
     skeleton = read.read_skeleton(chain)
     frames = np.arange(1.0, 22.0)
-    channels = read.read_channels(chain, skeleton, chain.animation_data.action, frames)
-    matrices = np.empty((len(frames), len(skeleton.names), 4, 4))
-    worlds = np.empty((len(frames), 4, 4))
-    for _ in read.evaluate_steps(bpy.context.scene, chain, skeleton, frames, worlds, matrices):
-        pass
-    found = backward(skeleton, matrices)
-    assert rotation.angle(found.rotation, channels.rotation).max() < 1e-5
+    channels = samples.from_curves(chain, skeleton, chain.animation_data.action, frames).channels()
+    steps = evaluate.samples_steps(bpy.context.scene, chain, skeleton, frames)
+    found = run(steps)
+    assert rotation.angle(found.channels().rotation, channels.rotation).max() < 1e-5
     free = ~skeleton.connected
-    assert np.abs(found.location[:, free] - channels.location[:, free]).max() < 1e-5
+    assert np.abs(found.channels().location[:, free] - channels.location[:, free]).max() < 1e-5
+    assert np.abs(found.world - read.world_matrix(chain)).max() < 1e-6
 
 
-def test_reading_leaves_the_scene_alone(chain):
+def test_evaluating_leaves_the_scene_alone(chain):
     scene = bpy.context.scene
     scene.frame_set(7)
     before = [tuple(v for row in b.matrix_basis for v in row) for b in chain.pose.bones]
     skeleton = read.read_skeleton(chain)
-    frames = np.arange(1.0, 22.0)
-    steps = read.evaluate_steps(scene, chain, skeleton, frames, np.empty((21, 4, 4)), np.empty((21, 6, 4, 4)))
+    steps = evaluate.samples_steps(scene, chain, skeleton, np.arange(1.0, 22.0))
     next(steps)
     steps.close()
-    assert scene.frame_current == 7
+    assert scene.frame_current == 7 and list(bpy.data.scenes) == [scene]
     assert before == [tuple(v for row in b.matrix_basis for v in row) for b in chain.pose.bones]
+
+
+def test_a_part_of_the_bones_and_of_the_frames_moves_as_the_whole(chain, monkeypatch):
+    monkeypatch.setattr(samples, "STRETCH", 4)
+    skeleton = read.read_skeleton(chain)
+    whole = samples.from_curves(chain, skeleton, chain.animation_data.action, np.arange(1.0, 22.0))
+    part, kept = whole.part([3])
+    assert [skeleton.names[j] for j in kept] == [f"bone {i}" for i in range(4)]
+    rows = samples.stretches(part.count)
+    assert len(rows) == 6
+    motions = [part.motion(r) for r in rows]
+    assert np.abs(np.concatenate([m.positions for m in motions]) - whole.motion().positions[:, kept]).max() < 1e-12
+    turns = np.concatenate([m.rotations for m in motions])
+    assert rotation.angle(turns, whole.motion().rotations[:, kept]).max() < 1e-12
+
+
+@pytest.mark.parametrize("mode", MODES[:5])
+def test_rotations_are_stored_alike_in_stretches(mode):
+    time = np.linspace(0.0, 12.0, 200)[:, None]
+    turns = rotation.exp(time * np.array([0.9, 0.3, -0.5]) + np.sin(3.0 * time) * np.array([0.2, 1.1, 0.4]))
+    turns[60:90] = rotation.IDENTITY
+    turns = rotation.continuous(turns)
+    whole = read.to_stored(turns, mode)
+    parts, before = [], None
+    for rows in (slice(0, 50), slice(50, 70), slice(70, 80), slice(80, 81), slice(81, 200)):
+        parts.append(read.to_stored(turns[rows], mode, before))
+        before = parts[-1][-1]
+    parts = np.concatenate(parts)
+    assert np.abs(parts - whole).max() < 1e-12
+    assert rotation.angle(read.to_quaternions(parts, mode), turns).max() < 1e-7
 
 
 def test_a_key_that_is_no_number_is_named(chain):
@@ -102,7 +129,7 @@ def test_a_key_that_is_no_number_is_named(chain):
     curve = next(c for c in read.compat.fcurves(action, chain) if c.data_path.endswith('"bone 1"].location'))
     curve.keyframe_points[1].co.y = float("nan")
     with pytest.raises(FootholdError, match="bone 1.*frame 11"):
-        read.read_channels(chain, read.read_skeleton(chain), action, np.arange(1.0, 22.0))
+        samples.from_curves(chain, read.read_skeleton(chain), action, np.arange(1.0, 22.0))
 
 
 def test_a_zero_scale_is_named(chain):
@@ -117,7 +144,7 @@ def test_an_animated_object_carries_its_motion(chain):
     chain.location = (5.0, 2.0, 3.0)
     chain.keyframe_insert("location", frame=21)
     frames = np.array([1.0, 9.0, 21.0])
-    worlds = read.read_world(chain, chain.animation_data.action, frames)
+    worlds = samples.from_curves(chain, read.read_skeleton(chain), chain.animation_data.action, frames).world
     for world, frame in zip(worlds, frames):
         evaluated(chain, frame)
         assert np.abs(world - np.array(chain.matrix_world)).max() < 1e-6

@@ -6,8 +6,9 @@ from figures import build, dance, layout, play
 
 from foothold.solvers import anatomy, rest, rotation
 from foothold.solvers.errors import FootholdError
-from foothold.solvers.skeleton import identity_channels
-from foothold.solvers.transfer import Travel, assemble, played, transfer
+from foothold.solvers.skeleton import Motion, identity_channels
+from foothold.solvers.transfer import Travel, ankle_height, assemble, lowest_ankle, plan, played, transfer
+from foothold.solvers.transfer import play as stretch
 
 
 def held(figure):
@@ -227,3 +228,27 @@ def test_without_hips_it_says_what_to_map(source, motion):
         transfer(source, motion, body._replace(roles={"head": body.roles["head"]}), held(body))
     with pytest.raises(FootholdError, match="take.*hips"):
         transfer(source._replace(roles={"head": 5}), motion, body, held(body))
+
+
+@pytest.mark.parametrize("carrier", ["hips", "object"])
+def test_in_stretches_it_comes_out_as_at_once(carrier):
+    source = build(seed=4)
+    channels = dance(source, frames=300, amount=1.4)
+    turning = rotation.exp(np.linspace(0.0, 9.0, 300)[:, None] * np.array([1.0, 0.0, 0.0]))
+    channels.rotation[:, source.roles["hand.L"]] = turning  # its roll goes over half a turn more than once
+    motion = play(source, channels)
+    parts = layout(arm=0.8, leg=0.9)
+    parts["forearm.twist.1.L"] = ("forearm.L", (0.1, 0.0, 0.0))
+    body = build(parts, seed=8)
+    whole = transfer(source, motion, body, held(body), Travel(carrier))
+    lowest = lowest_ankle(ankle_height(motion.positions, source.roles))
+    planned, before, stretches = plan(source, body, held(body), lowest, Travel(carrier)), None, []
+    for rows in (slice(0, 70), slice(70, 71), slice(71, 200), slice(200, 300)):
+        result, before = stretch(planned, Motion(motion.positions[rows], motion.rotations[rows]), before)
+        stretches.append(result)
+    for j, q in whole.rotations.items():
+        assert np.abs(np.concatenate([s.rotations[j] for s in stretches]) - q).max() < 1e-12
+    for j, p in whole.locations.items():
+        assert np.abs(np.concatenate([s.locations[j] for s in stretches]) - p).max() < 1e-12
+    if carrier == "object":
+        assert np.abs(np.concatenate([s.offset for s in stretches]) - whole.offset).max() < 1e-12
