@@ -340,7 +340,8 @@ def _played(plan, take, given):
     before = None
     for rows in samples.stretches(len(take.frames)):
         seen = {j: q[rows].astype(float) for j, q in given.items()}
-        result, before = transfer.play(plan, take.samples.motion(rows), before, seen)
+        motion = take.samples.motion(rows, transfer.placed(plan))
+        result, before = transfer.play(plan, motion, before, seen)
         yield rows, result
 
 

@@ -5,6 +5,7 @@ neck.1, .... Twist bones (`forearm.twist.1.L`) share the roll of their limb.
 """
 
 import re
+from functools import lru_cache, wraps
 
 SIDES = ("L", "R")
 FINGERS = ("thumb", "index", "middle", "ring", "little")
@@ -36,10 +37,17 @@ def twist_of(role):
     return f"{part}.{side}"
 
 
+def _remembered(ask):
+    """Answers of `ask(role, roles)` kept: few sets of roles are asked about, and they again and again."""
+    known = lru_cache(maxsize=8192)(ask)
+    return wraps(ask)(lambda role, roles: known(role, frozenset(roles)))
+
+
 def _trunk(roles):
     return [r for r in ("hips", *torso(roles)) if r in roles]
 
 
+@_remembered
 def parent(role, roles):
     """The nearest mapped role that `role` hangs from in the body; None for what hangs from nothing, as the hips."""
     trunk, necks = _trunk(roles), neck(roles)
@@ -71,6 +79,7 @@ def parent(role, roles):
     return None
 
 
+@_remembered
 def limb_child(role, roles):
     """The mapped role whose joint ends the limb of `role`, None where the limb has no mapped end."""
     chain = _trunk(roles) + neck(roles) + (["head"] if "head" in roles else [])

@@ -44,6 +44,11 @@ def clip(frames, joints, size):
     return np.empty((joints, size, frames)).transpose(2, 0, 1)
 
 
+def pick(values, joints):
+    """Some joints of a clip, (F, J, C) to (F, K, C), laid out as `clip` does."""
+    return np.take(values.transpose(1, 2, 0), joints, axis=0).transpose(2, 0, 1)
+
+
 def branch(skeleton, joints):
     """The part of a skeleton that the poses of `joints` depend on: (Skeleton, its bones' indices (K,) in the whole)."""
     kept = set()
@@ -79,11 +84,7 @@ def to_world(world, positions, rotations):
     if all(is_similarity(m) for m in frames):
         size = np.cbrt(np.linalg.det(linear))[..., None]
         turn = rotation.continuous(rotation.from_matrix(linear / size[..., None]))
-        moved, turned = clip(*positions.shape), clip(*rotations.shape)
-        for j in range(positions.shape[1]):
-            moved[:, j] = rotation.rotate(turn[:, 0], positions[:, j]) * size[:, 0] + offset[:, 0]
-            turned[:, j] = rotation.mul(turn[:, 0], rotations[:, j])
-        return Motion(moved, turned)
+        return Motion(rotation.rotate(turn, positions) * size + offset, rotation.mul(turn, rotations))
     moved = np.matmul(linear, positions[..., None])[..., 0] + offset
     turned = rotation.from_matrix(rotation.orthonormal(np.matmul(linear, rotation.to_matrix(rotations))))
     return Motion(moved, rotation.continuous(turned))
@@ -123,31 +124,37 @@ def channel_axes(skeleton, joints, j, parent_turn):
             carried if skeleton.local_location[j] else parent_turn)
 
 
-def forward(skeleton, channels, world=None):
+def forward(skeleton, channels, world=None, placed=None):
     """Forward kinematics: Channels to a world-space Motion, as Blender's armatures evaluate without constraints.
 
     Scale moves the children along; the shear of uneven scale under a turned child is left out.
     `world` replaces the object's rest matrix, (4, 4) or (F, 4, 4). Continuous channels give a continuous motion.
+    `placed` names the joints whose positions are wanted, all by default; the others' are not numbers.
     """
     frames, count = channels.rotation.shape[:2]
     joints = joints_of(skeleton)
     unscaled = bool(np.all(channels.scale == 1.0))
+    wanted = range(count) if placed is None else set(branch(skeleton, placed)[1].tolist())
     positions, rotations = clip(frames, count, 3), clip(frames, count, 4)
+    positions[:] = np.nan
     scales = None if unscaled else clip(frames, count, 3)
+    own = rotation.mul(np.where(skeleton.inherits_rotation[:, None], joints.offsets, joints.rests), channels.rotation)
     for j, parent in enumerate(skeleton.parents):
-        parent_turn = rotations[:, parent] if parent >= 0 else None
+        turned = rotations[:, parent] if parent >= 0 else rotation.IDENTITY
+        rotations[:, j] = rotation.mul(turned, own[:, j]) if skeleton.inherits_rotation[j] else own[:, j]
         grown = 1.0 if unscaled or parent < 0 else scales[:, parent]
-        turn, axes = channel_axes(skeleton, joints, j, parent_turn)
-        head = joints.levers[j]
-        if parent >= 0:
-            head = positions[:, parent] + rotation.rotate(parent_turn, head * grown)
-        location = channels.location[:, j]
-        if location.any() and not skeleton.connected[j]:
-            head = head + rotation.rotate(axes, location * grown)
-        positions[:, j] = head
-        rotations[:, j] = rotation.mul(turn, channels.rotation[:, j])
         if not unscaled:
             scales[:, j] = channels.scale[:, j] * grown
+        if j not in wanted:
+            continue
+        head = joints.levers[j]
+        if parent >= 0:
+            head = positions[:, parent] + rotation.rotate(turned, head * grown)
+        location = channels.location[:, j]
+        if location.any() and not skeleton.connected[j]:
+            _, axes = channel_axes(skeleton, joints, j, turned if parent >= 0 else None)
+            head = head + rotation.rotate(axes, location * grown)
+        positions[:, j] = head
     return to_world(skeleton.world if world is None else world, positions, rotations)
 
 

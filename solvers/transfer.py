@@ -12,7 +12,7 @@ import numpy as np
 
 from . import anatomy, rest, rotation
 from .errors import FootholdError
-from .skeleton import Channels, Motion, Skeleton, channel_axes, forward, is_similarity, joints_of
+from .skeleton import Channels, Motion, Skeleton, channel_axes, clip, forward, is_similarity, joints_of, pick
 
 
 class Figure(NamedTuple):
@@ -53,9 +53,10 @@ class Plan(NamedTuple):
     body_origin: np.ndarray  # (3,)
     scale: tuple  # (horizontal, vertical) of the way
     standing: tuple  # heights in metres (source, body) of the hips over straight legs
-    turned_rest: dict  # role -> (4,) the body's rest, turned into the source's anatomical pose, in the world
+    answered: tuple  # (K,) roles of the body that get rotations: those of `blends`, then those of `twists`
     blends: dict  # role -> Blend
     twists: dict  # role -> Twist
+    turned_rest: np.ndarray  # of the blends, (B, 4) the body's rest in the source's anatomical pose, in the world
     anchors: dict  # role -> role of the anatomical parent, of bones that hang elsewhere
     carrier: int  # bone whose location carries the hips
 
@@ -63,15 +64,9 @@ class Plan(NamedTuple):
 class Before(NamedTuple):
     """What the frames before a stretch have settled for it."""
 
-    rotations: dict  # bone index -> (4,) the last key
+    rotations: np.ndarray  # (K, 4) the last keys of the roles that are answered
     rolls: dict  # twist role -> the limb's last roll in radians
     start: np.ndarray  # (2,) where on the floor the hips began
-
-
-def deltas(source, motion):
-    """World deltas of the source against its rest: role -> (F, 4)."""
-    return {role: rotation.mul(motion.rotations[:, j], rotation.conj(source.rest.rotations[0, j]))
-            for role, j in source.roles.items() if role != "root"}
 
 
 class Blend(NamedTuple):
@@ -115,11 +110,6 @@ def blends(source_roles, body_roles):
     elif wanted and "head" in source_roles:  # no neck in the take: it bends half way to the head
         out.update(dict.fromkeys(wanted, Blend(torso[-1] if torso else "hips", "head", 0.5)))
     return out
-
-
-def _blended(source_deltas, blend):
-    low = source_deltas[blend.low]
-    return rotation.slerp(low, source_deltas[blend.high], blend.part) if blend.part else low
 
 
 def leg_length(positions, roles):
@@ -250,21 +240,22 @@ def _twists_to_share(body, answered):
     return out
 
 
-def _twist_rotations(twists, wanted, before):
-    """(world rotations of the twist bones, role -> (F, 4); their limbs' last rolls, role -> radians).
+def _add_twists(plan, wanted, before):
+    """Fill in the twist bones' world rotations, the last of `wanted` (F, K, 4); returns their limbs' last rolls.
 
-    `before` are the last rolls of the frames before: a share of a roll must not jump where the roll goes over half a
-    turn.
+    `before` are the last rolls of the frames before, role -> radians: a share of a roll must not jump where the roll
+    goes over half a turn.
     """
-    out, rolls = {}, {}
-    for role, twist in twists.items():
-        relative = rotation.mul(rotation.mul(rotation.conj(wanted[twist.limb]), wanted[twist.other]),
-                                rotation.conj(twist.between))
+    place = {role: k for k, role in enumerate(plan.answered)}
+    rolls = {}
+    for role, twist in plan.twists.items():
+        limb, other = wanted[:, place[twist.limb]], wanted[:, place[twist.other]]
+        relative = rotation.mul(rotation.mul(rotation.conj(limb), other), rotation.conj(twist.between))
         roll = rotation.unwrapped(rotation.twist_angle(relative, twist.axis), before.get(role))
         rolls[role] = roll[-1]
         shared = rotation.exp(twist.share * roll[:, None] * twist.axis)
-        out[role] = rotation.mul(rotation.mul(wanted[twist.limb], shared), twist.own)
-    return out, rolls
+        wanted[:, place[role]] = rotation.mul(rotation.mul(limb, shared), twist.own)
+    return rolls
 
 
 def _misplaced(body, answered):
@@ -286,25 +277,27 @@ def _misplaced(body, answered):
     return {role: anchor for role, anchor in out.items() if not anatomy.is_twist(anchor)}
 
 
-def _joint_paths(plan, motion, source_deltas, wanted, hips):
+def _joint_paths(plan, motion, wanted, hips):
     """World paths of joints that hang elsewhere than in the anatomy: role -> (F, 3).
 
     The joint keeps its rest place on its anatomical parent, plus what the source's own joint moved away from there.
     """
     source, body = plan.source, plan.body
+    place = {role: k for k, role in enumerate(plan.answered)}
     paths = {"hips": hips}
 
     def path(role):
         if role not in paths:
-            anchor = anatomy.parent(role, wanted)
+            anchor = anatomy.parent(role, place)
             lever = body.rest.positions[0, body.roles[role]] - body.rest.positions[0, body.roles[anchor]]
             local = rotation.rotate(rotation.conj(body.rest.rotations[0, body.roles[anchor]]), lever)
-            paths[role] = path(anchor) + rotation.rotate(wanted[anchor], local)
-            if role in source.roles and anchor in source_deltas:
+            paths[role] = path(anchor) + rotation.rotate(wanted[:, place[anchor]], local)
+            if role in source.roles and anchor in source.roles:
                 at, base = source.roles[role], source.roles[anchor]
-                stiff = rotation.rotate(source_deltas[anchor],
-                                        source.rest.positions[0, at] - source.rest.positions[0, base])
-                moved = motion.positions[:, at] - motion.positions[:, base] - stiff
+                lever = source.rest.positions[0, at] - source.rest.positions[0, base]
+                local = rotation.rotate(rotation.conj(source.rest.rotations[0, base]), lever)
+                moved = (motion.positions[:, at] - motion.positions[:, base]
+                         - rotation.rotate(motion.rotations[:, base], local))
                 paths[role] = paths[role] + plan.scale[1] * moved
         return paths[role]
 
@@ -332,30 +325,53 @@ def plan(source, body, held, lowest, travel=Travel(), source_origin=np.zeros(3),
     if travel.carrier == "root" and "root" not in body.roles:
         raise FootholdError("The body has no bone in the role 'root': map one, or keep the way on the hips.")
     aligned = rest.alignment(source.rest.positions[0], source.roles, body.rest.positions[0], body.roles)
-    turned_rest = {role: rotation.mul(aligned[role], body.rest.rotations[0, j]) for role, j in body.roles.items()}
     blend = blends(source.roles, body.roles)
     twists = _twists_to_share(body, blend)
+    turned_rest = np.array([rotation.mul(aligned[role], body.rest.rotations[0, body.roles[role]]) for role in blend])
+    answered = (*blend, *twists)
     return Plan(source, body, held, travel, source_origin, body_origin, way_scale(source, body, travel),
-                standing_hips(source, lowest, body, source_origin[2], body_origin[2]), turned_rest, blend, twists,
-                _misplaced(body, [*blend, *twists]), _carrier(body))
+                standing_hips(source, lowest, body, source_origin[2], body_origin[2]), answered, blend, twists,
+                turned_rest, _misplaced(body, answered), _carrier(body))
+
+
+def placed(plan):
+    """The source's joints whose positions a transfer needs."""
+    ends = {*plan.anchors, *plan.anchors.values(), "hips"}
+    return [j for role, j in plan.source.roles.items() if role in ends]
+
+
+def _wanted(plan, motion, before):
+    """(World rotations (F, K, 4) of the roles that are answered, the limbs' last rolls for the twists)."""
+    blends, rests = plan.blends.values(), plan.source.rest.rotations[0]
+
+    def deltas(roles):
+        joints = [plan.source.roles[role] for role in roles]
+        return rotation.mul(pick(motion.rotations, joints), rotation.conj(rests[joints]))
+
+    turned = deltas([blend.low for blend in blends])
+    between = [k for k, blend in enumerate(blends) if blend.part]
+    if between:
+        shared = [blend for blend in blends if blend.part]
+        turned[:, between] = rotation.slerp(turned[:, between], deltas([blend.high for blend in shared]),
+                                            np.array([blend.part for blend in shared]))
+    wanted = clip(len(turned), len(plan.answered), 4)
+    wanted[:, :len(plan.blends)] = rotation.mul(turned, plan.turned_rest)
+    return wanted, _add_twists(plan, wanted, before)
 
 
 def play(plan, motion, before=None, given=None):
     """Play a stretch of the take's motion (world space) on the body: (Transfer, Before for the next stretch).
 
     Stretches played one after the other, each with the Before of the one before it, give what the whole clip gives at
-    once. `given` maps bone indices to evaluated armature-space rotations (F, 4) of bones that do not follow their keys
-    (a constraint, a driver): their children are solved against what will be seen.
+    once. Of the motion's positions only those of the joints `placed` are used. `given` maps bone indices to evaluated
+    armature-space rotations (F, 4) of bones that do not follow their keys (a constraint, a driver): their children are
+    solved against what will be seen.
     """
     body, travel = plan.body, plan.travel
-    source_deltas = deltas(plan.source, motion)
-    wanted = {role: rotation.mul(_blended(source_deltas, blend), plan.turned_rest[role])
-              for role, blend in plan.blends.items()}
-    twists, rolls = _twist_rotations(plan.twists, wanted, before.rolls if before else {})
-    wanted.update(twists)
+    wanted, rolls = _wanted(plan, motion, before.rolls if before else {})
     hips = hips_path(plan, motion)
     start = before.start if before else hips[0, :2]
-    places = {body.roles[role]: p for role, p in _joint_paths(plan, motion, source_deltas, wanted, hips).items()}
+    places = {body.roles[role]: p for role, p in _joint_paths(plan, motion, wanted, hips).items()}
     offset = None
     if travel.carrier == "object":
         offset = np.concatenate([hips[:, :2] - start, np.zeros((len(hips), 1))], axis=1)
@@ -365,12 +381,13 @@ def play(plan, motion, before=None, given=None):
         flat = np.concatenate([hips[:, :2] - body.rest.positions[0, body.roles["hips"], :2],
                                np.zeros((len(hips), 1))], axis=1)
         places[body.roles["root"]] = body.rest.positions[0, body.roles["root"]] + flat
-    by_bone = {body.roles[role]: q for role, q in wanted.items()}
-    rotations, locations = _local(plan, by_bone, places, hips, given or {})
+    rotations, locations = _local(plan, wanted, places, hips, given or {})
+    bones = [body.roles[role] for role in plan.answered]
     if before:
-        rotations = {j: q if np.dot(q[0], before.rotations[j]) >= 0.0 else -q for j, q in rotations.items()}
-    return (Transfer(rotations, locations, offset, by_bone),
-            Before({j: q[-1] for j, q in rotations.items()}, rolls, start))
+        rotations *= np.where(rotation.dot(rotations[0], before.rotations) < 0.0, -1.0, 1.0)[:, None]
+    return (Transfer({j: rotations[:, k] for k, j in enumerate(bones)}, locations, offset,
+                     {j: wanted[:, k] for k, j in enumerate(bones)}),
+            Before(rotations[-1].copy(), rolls, start))
 
 
 def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
@@ -380,8 +397,8 @@ def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros
     return play(plan(source, body, held, lowest, travel, source_origin, body_origin), motion)[0]
 
 
-def _into_armature(world, by_bone, places, hips):
-    """World rotations and places as the armature's own."""
+def _into_armature(world, wanted, places, hips):
+    """World rotations (F, K, 4), places (F, 3) and path (F, 3) as the armature's own."""
     inverse = np.linalg.inv(world)
 
     def point(p):
@@ -389,42 +406,62 @@ def _into_armature(world, by_bone, places, hips):
 
     linear = world[:3, :3]
     if is_similarity(world):
-        turn = rotation.from_matrix(linear.T / np.cbrt(np.linalg.det(linear)))
-        turns = {j: rotation.mul(turn, q) for j, q in by_bone.items()}
+        turns = rotation.mul(rotation.from_matrix(linear.T / np.cbrt(np.linalg.det(linear))), wanted)
     else:
         # keep every bone's direction exactly; the two other axes follow as nearly as they can
-        turns = {j: rotation.from_matrix(rotation.orthonormal(inverse[:3, :3] @ rotation.to_matrix(q)))
-                 for j, q in by_bone.items()}
+        turns = rotation.from_matrix(rotation.orthonormal(inverse[:3, :3] @ rotation.to_matrix(wanted)))
     return turns, {j: point(p) for j, p in places.items()}, point(hips)
 
 
-def _local(plan, by_bone, places, hips, given):
-    """Channels of the mapped bones: walk down the skeleton and undo what the parents already do."""
-    body, held, carrier = plan.body, plan.held, plan.carrier
-    skeleton = body.skeleton
-    turns, places, hips = _into_armature(skeleton.world, by_bone, places, hips)
+def _local(plan, wanted, places, hips, given):
+    """Channels of the mapped bones, (rotations (F, K, 4), bone -> locations (F, 3)): undo what the parents do."""
+    body, held, skeleton = plan.body, plan.held, plan.body.skeleton
+    turns, places, hips = _into_armature(skeleton.world, wanted, places, hips)
     joints = joints_of(skeleton)
-    heads, posed, scales = {}, {}, {}
-    rotations, locations = {}, {}
-    hips_bone = body.roles["hips"]
-    for j, parent in enumerate(skeleton.parents):
-        base, axes = channel_axes(skeleton, joints, j, posed[parent] if parent >= 0 else None)
-        grown = scales[parent] if parent >= 0 else np.ones(3)
-        head = joints.levers[j][None]
-        if parent >= 0:
-            head = heads[parent] + rotation.rotate(posed[parent], joints.levers[j] * grown)
-        if j in turns:
-            rotations[j] = rotation.continuous(rotation.mul(rotation.conj(base), turns[j]))
-        posed[j] = given[j] if j in given else turns[j] if j in turns else rotation.mul(base, held.rotation[0, j])
-        if j == carrier:
-            places[j] = hips if j == hips_bone else hips - _reach(skeleton, joints, held, posed[j], j, hips_bone)
-        if j in places and not skeleton.connected[j] and (j != hips_bone or j == carrier):
-            locations[j] = rotation.rotate(rotation.conj(axes), places[j] - head) / grown
+    bones = [body.roles[role] for role in plan.answered]
+    posed = {**{j: turns[:, k] for k, j in enumerate(bones)}, **given}
+    heads, scales = {}, {-1: np.ones(3)}
+
+    def turn(j):
+        if j not in posed:
+            posed[j] = rotation.mul(axes(j)[0], held.rotation[0, j])
+        return posed[j]
+
+    def axes(j):
+        parent = skeleton.parents[j]
+        return channel_axes(skeleton, joints, j, turn(parent) if parent >= 0 else None)
+
+    def scale(j):
+        if j not in scales:
+            scales[j] = held.scale[0, j] * scale(skeleton.parents[j])
+        return scales[j]
+
+    def on_parent(j):
+        parent, lever = skeleton.parents[j], joints.levers[j]
+        return head(parent) + rotation.rotate(turn(parent), lever * scale(parent)) if parent >= 0 else lever
+
+    def head(j):
+        if j not in heads:
+            heads[j] = on_parent(j)
+            if not skeleton.connected[j] and held.location[0, j].any():
+                heads[j] = heads[j] + rotation.rotate(axes(j)[1], held.location[0, j] * scale(skeleton.parents[j]))
+        return heads[j]
+
+    bases = clip(*turns.shape)
+    for k, j in enumerate(bones):
+        bases[:, k] = axes(j)[0]
+    rotations = rotation.continuous(rotation.mul(rotation.conj(bases), turns))
+
+    hips_bone, carrier = body.roles["hips"], plan.carrier
+    places.pop(hips_bone, None)
+    lever = 0.0 if carrier == hips_bone else _reach(skeleton, joints, held, turn(carrier), carrier, hips_bone)
+    places[carrier] = hips - lever
+    locations = {}
+    for j in sorted(places):  # parents before their children
+        if not skeleton.connected[j]:
+            locations[j] = (rotation.rotate(rotation.conj(axes(j)[1]), places[j] - on_parent(j))
+                            / scale(skeleton.parents[j]))
             heads[j] = places[j]
-        else:
-            free = not skeleton.connected[j] and held.location[0, j].any()
-            heads[j] = head + rotation.rotate(axes, held.location[0, j] * grown) if free else head
-        scales[j] = held.scale[0, j] * grown
     return rotations, locations
 
 

@@ -2,13 +2,12 @@
 
     python tools/bench.py [--frames 14373] [--bones 60] [--repeat 3]
 
-Then the memory of one bake beyond the keys that stay, for the takes as long, twice and four times as long.
+Then the memory of a bake beside that of its keys, for takes as long, twice and four times as long.
 
 Makes its own rigs: a take with dense quaternion keys and a body with other proportions and other bone axes.
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import time
@@ -139,28 +138,37 @@ def times(args):
         whole = time.perf_counter() - started
         bpy.data.actions.remove(bpy.data.actions[report.action])
         parts = ", ".join(f"{word} {seconds:.2f} s" for word, seconds in report.seconds.items())
-        print(f"run {turn + 1}: {parts}; whole bake {whole:.2f} s = {whole / floor:.2f} x only writing ({floor:.2f} s), "
-              f"{args.frames / whole:,.0f} frames/s, peak {_status('VmHWM'):.0f} MB (before {before:.0f})", flush=True)
+        print(f"run {turn + 1}: {parts}; whole bake {whole:.2f} s = {whole / floor:.2f} x only writing "
+              f"({floor:.2f} s), {args.frames / whole:,.0f} frames/s, peak {_status('VmHWM'):.0f} MB "
+              f"(before {before:.0f})", flush=True)
 
 
 def memory(args):
-    """Print how much more than the keys that stay a bake holds at its peak, as JSON (MB)."""
+    """Print by how many MB the process grows at its peak, of one bake or of only writing the same keys."""
     scene, settings = stage(args, args.frames)
+    if args.memory == "write":
+        frames, channels, _ = job.run(job.solve_steps(scene, settings))
+    before = _status("VmRSS")
     _forget_peak()
-    job.run(job.bake_steps(scene, settings))
-    print(json.dumps({"over": _status("VmHWM") - _status("VmRSS"), "peak": _status("VmHWM")}))
+    if args.memory == "bake":
+        job.run(job.bake_steps(scene, settings))
+    else:
+        only_write(settings.body, frames, channels)
+    print(_status("VmHWM") - before)
 
 
 def growth(args):
-    """Print how memory beyond the keys grows with the frames, each length in a process of its own."""
-    found = {}
+    """Print how the memory of a bake grows beside that of its keys, each figure from a process of its own."""
+    table = {}
     for frames in (args.frames, 2 * args.frames, 4 * args.frames):
-        out = subprocess.run([sys.executable, __file__, "--memory", "--bones", str(args.bones), "--frames",
-                              str(frames)], check=True, capture_output=True, text=True).stdout
-        found[frames] = json.loads(out.splitlines()[-1])
-        print(f"{frames} frames: peak {found[frames]['peak']:.0f} MB, {found[frames]['over']:.0f} MB over what stays")
-    first, last = min(found), max(found)
-    print(f"beyond the keys: {1024 * (found[last]['over'] - found[first]['over']) / (last - first):.2f} KB a frame")
+        command = [sys.executable, __file__, "--bones", str(args.bones), "--frames", str(frames), "--memory"]
+        table[frames] = [float(subprocess.run([*command, what], check=True, capture_output=True, text=True)
+                               .stdout.splitlines()[-1]) for what in ("bake", "write")]
+        print(f"{frames} frames: a bake takes {table[frames][0]:.0f} MB, its keys alone {table[frames][1]:.0f} MB",
+              flush=True)
+    first, last = min(table), max(table)
+    bake, keys_alone = (1024.0 * (b - a) / (last - first) for a, b in zip(table[first], table[last]))
+    print(f"growth: {bake:.1f} KB a frame, of which the keys themselves {keys_alone:.1f}")
 
 
 def main():
@@ -169,7 +177,7 @@ def main():
     options.add_argument("--frames", type=int, default=14373)
     options.add_argument("--bones", type=int, default=60)
     options.add_argument("--repeat", type=int, default=3)
-    options.add_argument("--memory", action="store_true", help="only measure the memory of one bake")
+    options.add_argument("--memory", choices=("bake", "write"), help="only measure this one's memory")
     args = options.parse_args()
     if args.memory:
         return memory(args)

@@ -15,7 +15,7 @@ from ...solvers.errors import FootholdError
 from ...solvers.skeleton import Channels, Skeleton, branch, clip, forward
 from . import compat, read
 
-STRETCH = 2048  # frames; few enough that a joint's arrays stay in the processor's cache
+STRETCH = 4096  # frames; Python's own time a stretch shows below, memory above
 
 _POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
 _BEYOND = 1e30  # Blender turns an infinite key into its largest number when one is set by hand
@@ -43,21 +43,24 @@ class Samples(NamedTuple):
     scale: dict  # joint -> (F, 3) float32
     world: np.ndarray  # the object's matrix, (4, 4), or (F, 4, 4) where it moves
 
-    def quaternions(self, joint, rows=slice(None)):
-        """Rotations (F, 4) of a joint that is sampled, sign-continuous."""
-        return rotation.continuous(read.to_quaternions(self.rotation[joint][rows].astype(float), self.modes[joint]))
-
     def channels(self, rows=slice(None)):
         """The Channels of a stretch of frames."""
         count = len(range(self.count)[rows])
-        return Channels(_filled(self.held.location, self.location, rows, count),
-                        _filled(self.held.rotation, self.rotation, rows, count, self.quaternions),
+        turned = clip(count, *self.held.rotation.shape[1:])
+        turned[:] = self.held.rotation
+        for mode in sorted(set(self.modes.values())):
+            joints = [j for j in self.rotation if self.modes[j] == mode]
+            raw = clip(count, len(joints), self.rotation[joints[0]].shape[1])
+            for k, j in enumerate(joints):
+                raw[:, k] = self.rotation[j][rows]
+            turned[:, joints] = rotation.continuous(read.to_quaternions(raw, mode))
+        return Channels(_filled(self.held.location, self.location, rows, count), turned,
                         _filled(self.held.scale, self.scale, rows, count))
 
-    def motion(self, rows=slice(None)):
-        """The world-space Motion of a stretch of frames."""
+    def motion(self, rows=slice(None), placed=None):
+        """The world-space Motion of a stretch of frames; `placed` as in `skeleton.forward`."""
         world = self.world if self.world.ndim == 2 else self.world[rows]
-        return forward(self.skeleton, self.channels(rows), world)
+        return forward(self.skeleton, self.channels(rows), world, placed)
 
     def part(self, joints):
         """(Samples of what the poses of `joints` depend on, its joints' indices (K,) here)."""
@@ -73,7 +76,8 @@ class Samples(NamedTuple):
         for joint in sorted(self.rotation):
             if _steady(self.rotation[joint], self.modes[joint]):
                 continue
-            repaired, flipped = flips.repair(self.quaternions(joint)[:, None], fps)
+            turns = read.to_quaternions(self.rotation[joint].astype(float), modes[joint])
+            repaired, flipped = flips.repair(turns[:, None], fps)
             if flipped:
                 modes[joint], turned[joint] = "QUATERNION", array(self.count, 4)
                 turned[joint][:] = repaired[:, 0]
@@ -86,13 +90,14 @@ def _steady(values, mode):
     return mode in rotation.EULER_ORDERS and np.abs(np.diff(values, axis=0)).sum(axis=1).max(initial=0.0) < flips.TURN
 
 
-def _filled(held, keyed, rows, count, values=None):
+def _filled(held, keyed, rows, count):
     """(count, J, C) values: of the keyed joints their own, of the others the held pose (1, J, C)."""
     if not keyed:
         return np.broadcast_to(held, (count,) + held.shape[1:])
     out = clip(count, *held.shape[1:])
-    for j in range(held.shape[1]):
-        out[:, j] = held[0, j] if j not in keyed else values(j, rows) if values else keyed[j][rows]
+    out[:] = held
+    for j, values in keyed.items():
+        out[:, j] = values[rows]
     return out
 
 
