@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui"
-WIDTH, HEIGHT = 1600, 1000
+WIDTH, HEIGHT = 1600, 1600  # high enough to show the whole tab at once
 START = 120  # seconds until the window answers; software drawing on a small machine is slow
 
 

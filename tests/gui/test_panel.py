@@ -66,6 +66,31 @@ result = [rest.kind, rest.armature is not None and rest.armature.hide_get(view_l
     quiet(panel)
 
 
+def stretch(panel, frames):
+    """Let a bake go on by so many frames at a time: one by one it takes long enough to be stopped in its middle."""
+    return panel.run(f"""
+import sys
+samples = sys.modules["bl_ext.user_default.foothold.operators.bridge.samples"]
+result, samples.STRETCH = samples.STRETCH, {frames}
+""")
+
+
+def test_esc_in_the_middle_of_a_bake_changes_nothing(panel):
+    before = panel.run(STATE)
+    usual = stretch(panel, 1)
+    panel.click(*find(panel, "foothold.bake"))
+    progress = panel.until("running = [o.bl_idname for o in window.modal_operators]; "
+                           "result = 'FOOTHOLD_OT_bake' in running and bpy.context.window_manager.foothold.progress")
+    assert 0.0 < progress < 1.0
+    panel.picture("panel_baking")
+    panel.key("Escape")
+    panel.until(f"{RUNNING}; result = not result")
+    stretch(panel, usual)
+    panel.settle(1.0)
+    assert panel.run(STATE) == before
+    quiet(panel)
+
+
 def test_a_click_bakes_and_one_undo_takes_the_bake_back(panel):
     before = panel.run(STATE)
     panel.click(*find(panel, "foothold.bake"))
@@ -98,6 +123,23 @@ def measure(panel, name):
 
 def test_measure_finds_no_fault_in_a_fresh_bake(panel):
     assert measure(panel, "panel_measured") == 0
+    quiet(panel)
+
+
+def test_faults_lead_to_their_frames(panel):
+    panel.run("""
+action = bpy.context.scene.foothold.body.animation_data.action
+for curve in action.layers[0].strips[0].channelbags[0].fcurves:
+    if "forearm.L" in curve.data_path and "rotation" in curve.data_path:
+        curve.keyframe_points[499].co.y += 0.6
+        curve.update()
+""")
+    assert measure(panel, "panel_faults")
+    panel.run("bpy.context.scene.frame_set(2)")
+    panel.click(*find(panel, "foothold.jump_to_fault", upwards=True))
+    frames = panel.run("result = [f.frame for f in bpy.context.window_manager.foothold.faults]")
+    assert panel.run("result = bpy.context.scene.frame_current") in frames
+    panel.picture("panel_jumped")
     quiet(panel)
 
 
