@@ -136,7 +136,7 @@ for curve in action.layers[0].strips[0].channelbags[0].fcurves:
 """)
     assert measure(panel, "panel_faults")
     panel.run("bpy.context.scene.frame_set(2)")
-    panel.click(*find(panel, "foothold.jump_to_fault", upwards=True))
+    panel.click(*find(panel, "foothold.jump_to_fault", upwards=True, share=0.12))
     frames = panel.run("result = [f.frame for f in bpy.context.window_manager.foothold.faults]")
     assert panel.run("result = bpy.context.scene.frame_current") in frames
     panel.picture("panel_jumped")

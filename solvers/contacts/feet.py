@@ -1,0 +1,174 @@
+"""Plants: when heel and ball stand, on the floor and on whatever else carries the performer."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..anatomy import SIDES
+from ..transfer import leg_length
+from . import performer, segments, signals
+
+# of a performer with legs of 0.8 m; lengths and speeds go with the legs, speeds besides with the root's
+_LEG = 0.8
+_STILL = (0.12, 0.5)  # m/s in which the threshold of the speed is looked for
+_FALLBACK = 0.25  # m/s where its histogram shows no valley
+_WITH_ROOT = 0.12  # and so much of the root's speed: what runs plants too, and less steadily
+_SHORTEST = 0.06  # seconds of a plant
+_GAP = 0.05  # seconds that a plant may be lost for
+_NEAR = 0.04  # metres within which a still foot stands on the floor
+_STEP = 0.25  # metres from one support to the next: a step of a stair, the wander of a floor
+_SUPPORT = 0.12  # seconds that a foot must carry the performer to stand elsewhere than on the floor
+_STRIDE = 1.5  # seconds from one support to the next
+_SETTLED = 0.15  # seconds into a plant by which the foot stands
+_SURELY = 4.0  # times the median wander of a standing point: beyond it, it has left
+_DRIFT = 10.0  # likewise along the floor
+_RISE = 0.016  # metres up to which the way off the floor tells when it began
+
+
+class Sole(NamedTuple):
+    """One part of a sole over the clip."""
+
+    name: str  # "heel.L"
+    path: np.ndarray  # (F, 3) metres
+    speed: np.ndarray  # (F,) m/s
+    down: np.ndarray  # (F,) bool
+    spans: list  # (first, last) frames with fractions, of `down`'s runs
+
+
+def soles(figure, motion, fps):
+    """(Soles of the mapped feet, floor height in metres or None, Threshold of the speeds in m/s).
+
+    A part of a sole that stands is still. Still feet in the air are told from standing ones by what they carry: the
+    floor is where most still parts are low; elsewhere a foot stands that is the lowest for a while, within a step of
+    where she stood before or will stand after. None where the take never stands.
+    """
+    points = performer.feet(figure)
+    scale = (leg_length(figure.rest.positions[0], figure.roles) or _LEG) / _LEG
+    paths = {name: performer.place(point, motion) for name, point in points.items()}
+    if not paths:
+        return [], None, None
+    root = _speed(signals.smooth(motion.positions[:, figure.roles["hips"]], fps, 0.1), fps)
+    speeds = {name: _speed(signals.smooth(path, fps, 0.01), fps) for name, path in paths.items()}
+    threshold = signals.valley(np.concatenate(list(speeds.values())), *(scale * v for v in _STILL))
+    limit = (threshold.value if threshold.clear else _FALLBACK * scale) + _WITH_ROOT * root
+    still = {name: _still(speed, limit, fps) for name, speed in speeds.items()}
+    floor = _floor(paths, still, scale, fps)
+    if floor is None:
+        return [], None, threshold
+    downs = _standing(paths, still, floor, scale, fps)
+    wander = _wander(paths, downs)
+    return [Sole(name, path, speeds[name], downs[name],
+                 [_edges(path, *run, wander, scale, fps) for run in segments.runs(downs[name])])
+            for name, path in paths.items()], floor, threshold
+
+
+def _speed(path, fps):
+    return np.linalg.norm(signals.velocity(path, fps), axis=-1)
+
+
+def _still(speed, limit, fps):
+    """When a part of a sole is still, a mask (F,)."""
+    mask = segments.closed(segments.hysteresis(speed < limit, speed < 1.3 * limit), int(_GAP * fps))
+    return segments.long_enough(mask, max(2, int(round(_SHORTEST * fps))))
+
+
+def _floor(paths, still, scale, fps):
+    """The lowest height that many still frames share, or None where hardly any part is ever still.
+
+    A foot that is swung is still for a moment, too: a floor holds at least a tenth of what the fullest level does.
+    """
+    pooled = np.concatenate([path[still[name], 2] for name, path in paths.items()])
+    if len(pooled) < max(4, 0.02 * len(paths) * len(next(iter(paths.values())))):
+        return None
+    size = 0.01 * scale
+    bins = np.arange(pooled.min() - 2.0 * size, pooled.max() + 3.0 * size, size)
+    counts = np.convolve(np.histogram(pooled, bins)[0], np.ones(3), "same")
+    level = bins[np.flatnonzero(counts >= 0.1 * counts.max())[0]] + size
+    return float(np.median(pooled[np.abs(pooled - level) < _NEAR * scale]))
+
+
+def _standing(paths, still, floor, scale, fps):
+    """Of the still runs those in which the part stands: name -> mask (F,)."""
+    lowest = np.min([path[:, 2] for path in paths.values()], axis=0)
+    waiting = []
+    downs = {name: np.zeros(len(lowest), bool) for name in paths}
+    stood = []  # (first, last, height)
+
+    def stand(name, first, last, height):
+        downs[name][first:last + 1] = True
+        stood.append((first, last, height))
+
+    for name, path in paths.items():
+        for first, last in segments.runs(still[name]):
+            rows = slice(first, last + 1)
+            height = float(np.median(path[rows, 2]))
+            if abs(height - floor) < _NEAR * scale:
+                stand(name, first, last, height)
+            else:
+                carries = int(np.sum(path[rows, 2] < lowest[rows] + _NEAR * scale))
+                if carries >= _SUPPORT * fps:
+                    waiting.append((name, first, last, height))
+    grown = True
+    while grown:
+        grown = False
+        for run in list(waiting):
+            _, first, last, height = run
+            if any(first - b < _STRIDE * fps and a - last < _STRIDE * fps and abs(height - h) < _STEP * scale
+                   for a, b, h in stood):
+                waiting.remove(run)
+                stand(*run)
+                grown = True
+    return downs
+
+
+def _wander(paths, downs):
+    """(along the floor, over it): how far in metres points that stand wander about their place, by the median."""
+    flat, high = [np.zeros(1)], [np.zeros(1)]
+    for name, path in paths.items():
+        for first, last in segments.runs(downs[name]):
+            off = path[first:last + 1] - np.median(path[first:last + 1], axis=0)
+            flat.append(np.linalg.norm(off[:, :2], axis=-1))
+            high.append(np.abs(off[:, 2]))
+    return float(np.median(np.concatenate(flat))), float(np.median(np.concatenate(high)))
+
+
+def _edges(path, first, last, wander, scale, fps):
+    """(first, last) of a plant as frames with fractions: where the part leaves the place at which it stands.
+
+    The place is taken beside each edge, because a foot may shift its stand in the course of a long plant.
+    """
+    out = []
+    low = max(_SURELY * wander[1], 0.0004 * scale)
+    for step in (-1, 1):
+        reach = min(int(round(_SETTLED * fps)), (last - first) // 2)
+        inside = first + reach if step < 0 else last - reach
+        off = path - np.median(path[max(first, inside - reach // 2):min(last, inside + reach // 2) + 1], axis=0)
+        drift = np.linalg.norm(off[:, :2], axis=-1)
+        away = np.abs(off[:, 2]) + np.maximum(drift - _DRIFT * wander[0], 0.0)
+        out.append(segments.edge(away, inside, step, low, max(_RISE * scale, 4.0 * low)))
+    return tuple(out)
+
+
+def plants(found, frames):
+    """(side, first, last, parts) of every foot's plants: from the first touch of any part of its sole to the last.
+
+    `parts` are ("heel" or "ball", first, last); frames are counted with fractions, and lie within the clip.
+    """
+    out = []
+    for side in SIDES:
+        parts = sorted((max(a, 0.0), min(b, frames - 1.0), sole.name.split(".")[0]) for sole in found
+                       if sole.name.endswith(side) for a, b in sole.spans)
+        group = []
+        for first, last, part in parts:
+            if group and first > max(row[1] for row in group) + 1.0:
+                out.append(_plant(side, group))
+                group = []
+            group.append((first, last, part))
+        if group:
+            out.append(_plant(side, group))
+    return out
+
+
+def _plant(side, group):
+    return (side, min(row[0] for row in group), max(row[1] for row in group),
+            [(part, first, last) for first, last, part in group])

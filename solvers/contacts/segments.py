@@ -1,0 +1,85 @@
+"""Intervals of a clip: found by a dynamic program over free, approach and hold, their edges by the rise behind them."""
+
+import numpy as np
+
+FREE, APPROACH, HOLD = range(3)
+_CHANGE = np.array([[0.0, 1.0, 6.0],  # cost of going from a state (row) to another (column): a hold begins by coming
+                    [1.0, 0.0, 1.0],  # near, and jumping from free to hold is dear
+                    [6.0, 1.0, 0.0]])
+
+
+def states(hold, approach):
+    """The cheapest sequence of states (F, S) of S signals at once, from costs against FREE's cost of one a frame.
+
+    `hold` and `approach` (F, S) say what it costs to call a frame so. Viterbi's algorithm.
+    """
+    frames, count = hold.shape
+    total = np.stack([np.ones(count), approach[0], hold[0]], axis=-1)
+    back = np.empty((frames, count, 3), np.int8)
+    for t in range(1, frames):
+        ways = total[:, :, None] + _CHANGE
+        back[t] = ways.argmin(axis=1)
+        total = ways.min(axis=1)
+        total[:, FREE] += 1.0
+        total[:, APPROACH] += approach[t]
+        total[:, HOLD] += hold[t]
+    out = np.empty((frames, count), np.int8)
+    out[-1] = total.argmin(axis=1)
+    for t in range(frames - 1, 0, -1):
+        out[t - 1] = back[t, np.arange(count), out[t]]
+    return out
+
+
+def runs(mask):
+    """First and last frames (N, 2) of the unbroken runs of a mask (F,)."""
+    edges = np.diff(np.concatenate([[0], np.asarray(mask, np.int8), [0]]))
+    return np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1], axis=-1)
+
+
+def hysteresis(inner, outer):
+    """The runs of the mask `outer` (F,) that `inner` is true in somewhere, as a mask."""
+    out = np.zeros(len(outer), bool)
+    for first, last in runs(outer):
+        out[first:last + 1] = inner[first:last + 1].any()
+    return out
+
+
+def closed(mask, gap):
+    """The mask with gaps of at most `gap` frames filled; gaps at its ends stay."""
+    out = np.array(mask, bool)
+    for first, last in runs(~out):
+        if first > 0 and last < len(out) - 1 and last - first + 1 <= gap:
+            out[first:last + 1] = True
+    return out
+
+
+def long_enough(mask, frames):
+    """The mask without runs shorter than `frames`."""
+    out = np.array(mask, bool)
+    for first, last in runs(out):
+        if last - first + 1 < frames:
+            out[first:last + 1] = False
+    return out
+
+
+def edge(distance, inside, step, low, high):
+    """Where a hold ends, as a frame number with a fraction, from how the distance rises behind it.
+
+    `distance` (F,) from the level of the hold, `inside` a frame surely in it, `step` +1 to look for its end and -1 for
+    its start. What leaves a surface leaves it with an even acceleration: the square root of the distance rises in a
+    straight line, which is fitted from `low` (over the noise) to `high` and followed down to zero. Without a rise it is
+    the last frame within `low`.
+    """
+    last = len(distance) - 1
+    t = inside
+    while 0 <= t + step <= last and distance[t + step] <= low:
+        t += step
+    rise = []
+    u = t + step
+    while 0 <= u <= last and (distance[u] < high or len(rise) < 2) and (not rise or distance[u] > rise[-1]):
+        rise.append(distance[u])
+        u += step
+    if len(rise) < 2:
+        return float(t)
+    slope, start = np.polyfit(np.arange(1.0, len(rise) + 1.0), np.sqrt(rise), 1)
+    return t + step * float(np.clip(-start / slope, -len(rise), 1.0))

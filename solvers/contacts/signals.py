@@ -1,0 +1,72 @@
+"""Signals of a take: smoothed, differentiated, and the threshold that their own histogram shows."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Threshold(NamedTuple):
+    """A threshold between two humps of a signal, and the histogram that it stands on."""
+
+    value: float  # metres
+    clear: bool  # whether there is an empty zone between the humps at all
+    zone: tuple  # (low, high) of that zone in metres
+    edges: np.ndarray  # (B + 1,) of the histogram's bins in metres
+    counts: np.ndarray  # (B,) frames
+
+
+def smooth(values, fps, seconds):
+    """A clip (F, ...) under a Gaussian of that standard deviation in seconds; its ends are held."""
+    sigma = seconds * fps
+    if sigma < 0.3 or len(values) < 2:
+        return values
+    reach = int(np.ceil(3.0 * sigma))
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    kernel /= kernel.sum()
+    padded = np.concatenate([np.repeat(values[:1], reach, axis=0), values, np.repeat(values[-1:], reach, axis=0)])
+    out = np.zeros(values.shape)
+    for weight, start in zip(kernel, range(len(kernel))):
+        out += weight * padded[start:start + len(values)]
+    return out
+
+
+def velocity(values, fps):
+    """Rate of change (F, ...) per second, by central differences."""
+    return np.gradient(values, 1.0 / fps, axis=0) if len(values) > 1 else np.zeros_like(values)
+
+
+def noise(values):
+    """Standard deviation of the noise in a clip (F, C), metres, from its fourth differences.
+
+    What moves smoothly has next to none; the median leaves the frames out in which something hits something.
+    """
+    if len(values) < 9:
+        return 0.0
+    fourth = np.diff(values, n=4, axis=0)
+    return float(np.median(np.abs(fourth)) / (0.6745 * np.sqrt(70.0)))
+
+
+def valley(values, low, high, bins=48):
+    """The Threshold between what lies near `low` and what lies far, looked for from `low` to `high` metres.
+
+    On a logarithmic scale, so that both humps are of like width. The zone is clear where its emptiest stretch (a bin and
+    its neighbours) holds less than a fifth of what the humps on both sides hold.
+    """
+    edges = np.geomspace(low / 4.0, max(high * 4.0, low), bins + 1)
+    counts = np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
+    level = np.convolve(counts, np.array([0.25, 0.5, 0.25]), "same")
+    middle = np.sqrt(edges[1:] * edges[:-1])
+    inside = np.flatnonzero((middle >= low) & (middle <= high))
+    best = inside[np.argmin(level[inside])]
+    lowest = inside[level[inside] <= level[best] + 0.02 * max(level.max(), 1e-9)]
+    run = lowest[_run_of(lowest, best)]
+    near, far = level[:best].max(initial=0.0), level[best + 1:].max(initial=0.0)
+    clear = bool(level[best] < 0.2 * min(near, far))
+    return Threshold(float(np.sqrt(middle[run[0]] * middle[run[-1]])), clear,
+                     (float(edges[run[0]]), float(edges[run[-1] + 1])), edges, counts)
+
+
+def _run_of(indices, member):
+    """The places in rising `indices` of the unbroken run that `member` belongs to."""
+    group = np.cumsum(np.diff(indices, prepend=indices[0]) > 1)
+    return group == group[np.searchsorted(indices, member)]
