@@ -29,8 +29,17 @@ class Point(NamedTuple):
     offset: np.ndarray  # (3,) from the bone's head, in its own axes, metres
 
 
+class Palm(NamedTuple):
+    """The middle of a palm's skin, and which way the hand lies in its bone's axes."""
+
+    joint: int
+    offset: np.ndarray  # (3,) as of a Point
+    along: np.ndarray  # (3,) unit, towards the fingers
+    out: np.ndarray  # (3,) unit, out of the palm
+
+
 def place(point, motion):
-    """World positions (F, 3) of a Point."""
+    """World positions (F, 3) of a Point or a Palm."""
     return motion.positions[:, point.joint] + rotation.rotate(motion.rotations[:, point.joint], point.offset)
 
 
@@ -70,7 +79,7 @@ def feet(figure):
 
 
 def palms(figure):
-    """The middle of the palms' skin: "L", "R" -> Point, of the hands that are mapped with their forearms.
+    """The palms, "L", "R" -> Palm, of the hands that are mapped with their forearms.
 
     The palm faces down in a T-pose; another rest is taken to have swung there with the arm. A hand without fingers goes
     on as its forearm does.
@@ -86,5 +95,7 @@ def palms(figure):
         length = float(np.linalg.norm(arm))
         along = limbs[f"hand.{side}"][0] if f"hand.{side}" in limbs else arm / max(length, 1e-9)
         down = rotation.rotate(rotation.between(sign * left, along), -up)
-        out[side] = _on(figure, f"hand.{side}", length * (_PALM_ALONG * along + _PALM_THICK * down))
+        back = rotation.conj(figure.rest.rotations[0, hand])
+        along, down = rotation.rotate(back, along), rotation.rotate(back, down)
+        out[side] = Palm(hand, length * (_PALM_ALONG * along + _PALM_THICK * down), along, down)
     return out

@@ -49,8 +49,8 @@ def noise(values):
 def valley(values, low, high, bins=48):
     """The Threshold between what lies near `low` and what lies far, looked for from `low` to `high` metres.
 
-    On a logarithmic scale, so that both humps are of like width. The zone is clear where its emptiest stretch (a bin and
-    its neighbours) holds less than a fifth of what the humps on both sides hold.
+    On a logarithmic scale, so that both humps are of like width. The zone is clear where its emptiest stretch (a bin
+    and its neighbours) holds less than a fifth of what the humps on both sides hold.
     """
     edges = np.geomspace(low / 4.0, max(high * 4.0, low), bins + 1)
     counts = np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
