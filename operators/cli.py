@@ -1,4 +1,4 @@
-"""The command line: `inspect`, `bake`, `measure`, `render` and `batch`.
+"""The command line: `inspect`, `contacts`, `bake`, `measure`, `render` and `batch`.
 
 Exit codes: 0 good, 2 wrong use, 3 bad input, 1 anything else. Messages go to stderr, `--json` to stdout.
 """
@@ -79,6 +79,18 @@ def parser(prog="foothold"):
     inspect = commands.add_parser("inspect", help="tell what a file holds")
     inspect.add_argument("file", help="BVH, FBX, glTF/GLB, VRM or .blend")
     inspect.add_argument("--json", action="store_true", help="print JSON to stdout")
+
+    contacts = commands.add_parser("contacts", help="read off a take who touches what, when and where")
+    contacts.add_argument("--take", required=True, metavar="FILE", help="the file with the motion")
+    contacts.add_argument("--take-action", metavar="NAME", help="which of its actions; the longest if not told")
+    contacts.add_argument("--rest", metavar="FILE|take:FRAME|file", default="auto",
+                          help="what the motion is authored against; found by itself if not told")
+    contacts.add_argument("--map", metavar="FILE", help="role map as JSON (or {\"take\": ...})")
+    contacts.add_argument("--prop", metavar="auto|none|OBJECT|x,y,z,radius[,dx,dy,dz]", default="auto",
+                          help="a pole is looked for; none; an object in the take's file; or a cylinder, metres, Z up")
+    contacts.add_argument("--out", required=True, metavar="SCRIPT.json", help="the contact script to write")
+    contacts.add_argument("--plot", metavar="FILE.png|.svg", help="a picture of contacts, distances and thresholds")
+    contacts.add_argument("--json", action="store_true", help="print a summary as JSON to stdout")
 
     bake = commands.add_parser("bake", help="bake a take onto a body")
     bake.add_argument("--take", required=True, metavar="FILE", help="the file with the motion")

@@ -2,10 +2,10 @@
 
 import bpy
 
-from . import bake, cli, edit_roles, import_take, pick_rest, review, settings
+from . import bake, cli, contact_settings, edit_contacts, edit_roles, import_take, pick_rest, review, settings
 
-CLASSES = (*settings.CLASSES, *import_take.CLASSES, *pick_rest.CLASSES, *edit_roles.CLASSES, *bake.CLASSES,
-           *review.CLASSES)
+CLASSES = (*settings.CLASSES, *contact_settings.CLASSES, *import_take.CLASSES, *pick_rest.CLASSES, *edit_roles.CLASSES,
+           *edit_contacts.CLASSES, *bake.CLASSES, *review.CLASSES)
 _commands = []
 
 
@@ -18,6 +18,7 @@ def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     settings.register()
+    contact_settings.register()
     _commands.append(bpy.utils.register_cli_command("foothold", _command))
 
 
@@ -25,6 +26,7 @@ def unregister():
     """The reverse."""
     while _commands:
         bpy.utils.unregister_cli_command(_commands.pop())
+    contact_settings.unregister()
     settings.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

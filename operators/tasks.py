@@ -10,10 +10,11 @@ import bpy
 import numpy as np
 
 from ..solvers import humanoid, rest, transfer
+from ..solvers.contacts import plot, script
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import rest_motion
-from . import guess, job, resampling, terminal
-from .bridge import compat, files, measure, rates, read, render, samples
+from . import contacts, guess, job, resampling, terminal
+from .bridge import compat, files, measure, plots, rates, read, render, samples
 from .bridge import roles as role_store
 
 TAKE, BODY = "Take", "Body"
@@ -60,12 +61,13 @@ def load_take(path, action_name=None):
     return Loaded(armature, action, imported)
 
 
-def load_roles(args_map, take, body):
-    """Store roles on both armatures: those of the map file, else those that came with the file, else detected ones."""
+def load_roles(args_map, *armatures):
+    """Store roles on armatures, (word, armature) each: those of the map file, else those that came with the file, else
+    detected ones."""
     given = {}
     if args_map:
-        given = humanoid.load_role_tables(args_map)
-    for word, armature in (("take", take), ("body", body)):
+        given = humanoid.load_role_tables(args_map, armatures[-1][0])
+    for word, armature in armatures:
         skeleton = read.read_skeleton(armature)
         if word in given or role_store.KEY in armature:
             roles = given[word] if word in given else role_store.load(armature)
@@ -137,7 +139,7 @@ def bake_command(args):
     take = load_take(args.take, args.take_action)
     loaded_body = files.import_file(args.body)
     body = _main_armature(loaded_body)
-    load_roles(args.map, take.armature, body)
+    load_roles(args.map, ("take", take.armature), ("body", body))
     fps = job.action_fps(take.action, scene)
     temporary = []
     take_rest, imported = rest_choice(args.rest, take.armature, args.take)
@@ -274,6 +276,51 @@ def _inspect_action(scene, armature, skeleton, roles, action):
     return out
 
 
+def contacts_command(args):
+    """`contacts`; returns a summary."""
+    outputs = [(args.out, (".json",)), (args.plot, (".png", ".svg"))]
+    outputs = [(path, suffixes) for path, suffixes in outputs if path]
+    _check_outputs(outputs, (args.take, args.rest, args.map))
+    scene = fresh_scene()
+    take = load_take(args.take, args.take_action)
+    load_roles(args.map, ("take", take.armature))
+    take_rest, imported = rest_choice(args.rest, take.armature, args.take)
+    told = _told(take_rest, args.rest)
+    objects = {o.name: o for o in bpy.data.objects if o.type != "ARMATURE"}
+    settings = job.BakeSettings(take.armature, None, take_rest)
+    found = job.run(contacts.extract_steps(scene, settings, contacts.parse_prop(args.prop, objects)))
+    if imported is not None:
+        files.remove(imported)
+    with _no_remains([path for path, _ in outputs]):
+        terminal.write_text(args.out, script.to_file_text(found))
+        if args.plot:
+            plots.save(args.plot, plot.draw(found))
+    summary = {"take": str(args.take), "fps": found.fps, "frames": found.frames, "rest": told,
+               "props": [{"name": p.name, "kind": p.kind, "point": list(p.point), "axis": list(p.axis),
+                          "radius": p.radius} for p in found.props],
+               "contacts": _counted(found.contacts), "notes": list(found.notes)}
+    for note in found.notes:
+        terminal.say(note)
+    for prop in found.props:
+        terminal.say(f"prop '{prop.name}': " + str(prop.evidence.get("told", prop.kind)))
+    for row in summary["contacts"]:
+        terminal.say(f"  {row['effector']:10} {row['kind']:8} {row['surface']:10} {row['count']:4} "
+                     f"{row['seconds']:8.2f} s")
+    terminal.say(f"{args.out}: {len(found.contacts)} contacts of '{take.action.name}'")
+    return summary
+
+
+def _counted(listed):
+    """Per effector, kind and surface how many contacts there are and how long they last."""
+    table = {}
+    for contact in listed:
+        row = table.setdefault((contact.effector, contact.kind, contact.surface), [0, 0.0])
+        row[0] += 1
+        row[1] += contact.end - contact.start
+    return [{"effector": key[0], "kind": key[1], "surface": key[2], "count": count, "seconds": round(seconds, 3)}
+            for key, (count, seconds) in sorted(table.items())]
+
+
 def _open(path):
     if not Path(path).is_file():
         raise FootholdError(f"{path}: " + ("this is a folder; choose a baked .blend." if os.path.isdir(path) else
@@ -316,4 +363,5 @@ def render_command(args):
     return {"sheet": str(args.out)}
 
 
-COMMANDS = {"inspect": inspect_command, "bake": bake_command, "measure": measure_command, "render": render_command}
+COMMANDS = {"inspect": inspect_command, "contacts": contacts_command, "bake": bake_command,
+            "measure": measure_command, "render": render_command}

@@ -14,9 +14,14 @@ def say(*words):
     print(*words, file=sys.stderr, flush=True)
 
 
+def write_text(path, text):
+    """Write a text file; FootholdError where the place cannot be written."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FootholdError(f"{path}: cannot be written ({error.strerror}): choose another place.") from None
+
+
 def write_json(path, result):
     """Write a report; FootholdError where the place cannot be written."""
-    try:
-        Path(path).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FootholdError(f"{path}: cannot write the report ({error.strerror}): choose another place.") from None
+    write_text(path, json.dumps(result, indent=1, ensure_ascii=False) + "\n")

@@ -195,15 +195,15 @@ def load_roles(path):
     return _table(path, _document(path))
 
 
-def load_role_tables(path):
-    """{"take": roles, "body": roles} from a JSON file with either or both; a single table is the body's.
+def load_role_tables(path, single="body"):
+    """{"take": roles, "body": roles} from a JSON file with either or both; a single table is the `single` one's.
 
     Raises FootholdError as `load_roles` does.
     """
     document = _document(path)
     rows = dict(document) if isinstance(document, _Rows) else {}
     if not {"take", "body"} & set(rows):
-        return {"body": _table(path, document)}
+        return {single: _table(path, document)}
     unknown = sorted(set(rows) - {"take", "body"})
     if unknown:
         raise FootholdError(f"{path}: '{unknown[0]}' is neither 'take' nor 'body': correct it, or delete it")

@@ -88,7 +88,7 @@ def contact_sheet_steps(path, scene, take, body, frames=None, columns=4, size=32
             yield 0.2 + 0.8 * (i + 1) / len(looks)
         titles = ["take: " + take.name, *("body: " + b.name for b in bodies)]
         sheet = _compose(cells, shown, set(worst), titles, view.tile, columns, width, height, studio)
-        _save(sheet, path, studio.temporary)
+        save_pixels(sheet, path, studio.temporary)
     return shown
 
 
@@ -403,7 +403,7 @@ class _Studio:
         return _load(path, self.temporary)[..., :3]
 
 
-class _Temporary:
+class Temporary:
     """Data-blocks that must not outlive a contact sheet."""
 
     def __init__(self):
@@ -421,7 +421,7 @@ class _Temporary:
 
 @contextmanager
 def _studio(scene, width, height, view):
-    temporary = _Temporary()
+    temporary = Temporary()
     images = set(bpy.data.images)
     try:
         with tempfile.TemporaryDirectory(prefix="foothold") as folder:
@@ -468,7 +468,7 @@ def _load(path, temporary):
     return pixels.reshape(height, width, 4)
 
 
-def _text(words, size, folder, temporary):
+def text(words, size, folder, temporary):
     """Coverage (H, W) of a line of text, bottom row first."""
     font = 0
     blf.size(font, size)
@@ -484,7 +484,7 @@ def _text(words, size, folder, temporary):
     return _load(path, temporary)[..., 3]
 
 
-def _ink(sheet, coverage, x, y, colour):
+def ink(sheet, coverage, x, y, colour):
     """Put text on a sheet, its lower left corner at (x, y); what does not fit is cut off."""
     part = sheet[y:y + coverage.shape[0], x:x + coverage.shape[1]]
     cover = coverage[:part.shape[0], :part.shape[1], None]
@@ -502,8 +502,8 @@ def _compose(cells, frames, worst, titles, tile, columns, width, height, studio)
 
     def write(words, x, y, colour=_INK):
         """Returns where the text ends."""
-        coverage = _text(words, 18, studio.folder, studio.temporary)
-        _ink(sheet, coverage, x, y, colour)
+        coverage = text(words, 18, studio.folder, studio.temporary)
+        ink(sheet, coverage, x, y, colour)
         return x + coverage.shape[1]
 
     top = sheet.shape[0] - _BAND
@@ -521,7 +521,8 @@ def _compose(cells, frames, worst, titles, tile, columns, width, height, studio)
     return sheet
 
 
-def _save(sheet, path, temporary):
+def save_pixels(sheet, path, temporary):
+    """Write pixels (H, W, 3), bottom row first, as a PNG; FootholdError where the place cannot be written."""
     height, width = sheet.shape[:2]
     image = temporary(bpy.data.images.new("Foothold", width, height))
     pixels = np.ones((height, width, 4), np.float32)

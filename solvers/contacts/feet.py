@@ -5,11 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..anatomy import SIDES
-from ..transfer import leg_length
 from . import performer, segments, signals
 
-# of a performer with legs of 0.8 m; lengths and speeds go with the legs, speeds besides with the root's
-_LEG = 0.8
+# all of a performer of the standard size (`performer.LEG`)
 _STILL = (0.12, 0.5)  # m/s in which the threshold of the speed is looked for
 _FALLBACK = 0.25  # m/s where its histogram shows no valley
 _WITH_ROOT = 0.12  # and so much of the root's speed: what runs plants too, and less steadily
@@ -22,6 +20,7 @@ _STRIDE = 1.5  # seconds from one support to the next
 _SETTLED = 0.15  # seconds into a plant by which the foot stands
 _SURELY = 4.0  # times the median wander of a standing point: beyond it, it has left
 _DRIFT = 10.0  # likewise along the floor
+_FINEST = 0.0004  # metres; what lies nearer touches
 _RISE = 0.016  # metres up to which the way off the floor tells when it began
 
 
@@ -43,22 +42,21 @@ def soles(figure, motion, fps):
     where she stood before or will stand after. None where the take never stands.
     """
     points = performer.feet(figure)
-    scale = (leg_length(figure.rest.positions[0], figure.roles) or _LEG) / _LEG
     paths = {name: performer.place(point, motion) for name, point in points.items()}
     if not paths:
         return [], None, None
     root = _speed(signals.smooth(motion.positions[:, figure.roles["hips"]], fps, 0.1), fps)
     speeds = {name: _speed(signals.smooth(path, fps, 0.01), fps) for name, path in paths.items()}
-    threshold = signals.valley(np.concatenate(list(speeds.values())), *(scale * v for v in _STILL))
-    limit = (threshold.value if threshold.clear else _FALLBACK * scale) + _WITH_ROOT * root
+    threshold = signals.valley(np.concatenate(list(speeds.values())), *_STILL)
+    limit = (threshold.value if threshold.clear else _FALLBACK) + _WITH_ROOT * root
     still = {name: _still(speed, limit, fps) for name, speed in speeds.items()}
-    floor = _floor(paths, still, scale, fps)
+    floor = _floor(paths, still, fps)
     if floor is None:
         return [], None, threshold
-    downs = _standing(paths, still, floor, scale, fps)
+    downs = _standing(paths, still, floor, fps)
     wander = _wander(paths, downs)
     return [Sole(name, path, speeds[name], downs[name],
-                 [_edges(path, *run, wander, scale, fps) for run in segments.runs(downs[name])])
+                 [_edges(path, *run, wander, fps) for run in segments.runs(downs[name])])
             for name, path in paths.items()], floor, threshold
 
 
@@ -72,7 +70,7 @@ def _still(speed, limit, fps):
     return segments.long_enough(mask, max(2, int(round(_SHORTEST * fps))))
 
 
-def _floor(paths, still, scale, fps):
+def _floor(paths, still, fps):
     """The lowest height that many still frames share, or None where hardly any part is ever still.
 
     A foot that is swung is still for a moment, too: a floor holds at least a tenth of what the fullest level does.
@@ -80,14 +78,14 @@ def _floor(paths, still, scale, fps):
     pooled = np.concatenate([path[still[name], 2] for name, path in paths.items()])
     if len(pooled) < max(4, 0.02 * len(paths) * len(next(iter(paths.values())))):
         return None
-    size = 0.01 * scale
+    size = 0.01
     bins = np.arange(pooled.min() - 2.0 * size, pooled.max() + 3.0 * size, size)
     counts = np.convolve(np.histogram(pooled, bins)[0], np.ones(3), "same")
     level = bins[np.flatnonzero(counts >= 0.1 * counts.max())[0]] + size
-    return float(np.median(pooled[np.abs(pooled - level) < _NEAR * scale]))
+    return float(np.median(pooled[np.abs(pooled - level) < _NEAR]))
 
 
-def _standing(paths, still, floor, scale, fps):
+def _standing(paths, still, floor, fps):
     """Of the still runs those in which the part stands: name -> mask (F,)."""
     lowest = np.min([path[:, 2] for path in paths.values()], axis=0)
     waiting = []
@@ -102,10 +100,10 @@ def _standing(paths, still, floor, scale, fps):
         for first, last in segments.runs(still[name]):
             rows = slice(first, last + 1)
             height = float(np.median(path[rows, 2]))
-            if abs(height - floor) < _NEAR * scale:
+            if abs(height - floor) < _NEAR:
                 stand(name, first, last, height)
             else:
-                carries = int(np.sum(path[rows, 2] < lowest[rows] + _NEAR * scale))
+                carries = int(np.sum(path[rows, 2] < lowest[rows] + _NEAR))
                 if carries >= _SUPPORT * fps:
                     waiting.append((name, first, last, height))
     grown = True
@@ -113,7 +111,7 @@ def _standing(paths, still, floor, scale, fps):
         grown = False
         for run in list(waiting):
             _, first, last, height = run
-            if any(first - b < _STRIDE * fps and a - last < _STRIDE * fps and abs(height - h) < _STEP * scale
+            if any(first - b < _STRIDE * fps and a - last < _STRIDE * fps and abs(height - h) < _STEP
                    for a, b, h in stood):
                 waiting.remove(run)
                 stand(*run)
@@ -132,21 +130,21 @@ def _wander(paths, downs):
     return float(np.median(np.concatenate(flat))), float(np.median(np.concatenate(high)))
 
 
-def _edges(path, first, last, wander, scale, fps):
+def _edges(path, first, last, wander, fps):
     """(first, last) of a plant as frames with fractions: where the part leaves the place at which it stands.
 
     The place is taken beside each edge, because a foot may shift its stand in the course of a long plant.
     """
     out = []
-    low = max(_SURELY * wander[1], 0.0004 * scale)
+    low = max(_SURELY * wander[1], _FINEST)
     for step in (-1, 1):
         reach = min(int(round(_SETTLED * fps)), (last - first) // 2)
         inside = first + reach if step < 0 else last - reach
         off = path - np.median(path[max(first, inside - reach // 2):min(last, inside + reach // 2) + 1], axis=0)
         drift = np.linalg.norm(off[:, :2], axis=-1)
         away = np.abs(off[:, 2]) + np.maximum(drift - _DRIFT * wander[0], 0.0)
-        out.append(segments.edge(away, inside, step, low, max(_RISE * scale, 4.0 * low)))
-    return tuple(out)
+        out.append(segments.edge(away, inside, step, low, max(_RISE, 4.0 * low)))
+    return tuple(out) if out[0] < out[1] else (float(first), float(last))  # too short a touch to have an inside
 
 
 def plants(found, frames):

@@ -7,7 +7,7 @@ import numpy as np
 from . import segments, signals
 
 _LOOKED = (0.012, 0.12)  # metres from the surface in which the threshold is looked for
-_FALLBACK = 0.025  # metres where the histogram shows no empty zone
+FALLBACK = 0.025  # metres where the histogram shows no empty zone
 _SHORTEST = 0.12  # seconds of a grip
 _GAP = 0.05  # seconds that a grip may be lost for
 _SETTLED = 0.08  # seconds that a palm must lie still on the surface to be surely there
@@ -59,14 +59,6 @@ def find(distance, near, fps, level=0.0, spread=0.0, shortest=_SHORTEST):
                       for inside, step in ((sure[0], -1), (sure[-1], 1)))
         begin, end = max(begin, 0.0), min(end, len(away) - 1.0)
         if end - begin + 1 >= shortest * fps:
-            out.append(Hold(begin, end, _way(eased, int(round(begin)), -1, limit),
-                            _way(eased, int(round(end)), 1, limit), float(np.median(away[first:last + 1]))))
+            out.append(Hold(begin, end, segments.way(eased, int(round(begin)), -1, limit),
+                            segments.way(eased, int(round(end)), 1, limit), float(np.median(away[first:last + 1]))))
     return out
-
-
-def _way(away, start, step, limit):
-    """Frames of coming near before (step -1) or going away after (step +1) a frame: while the distance still grows."""
-    t = start
-    while 0 <= t + step < len(away) and abs(t + step - start) <= limit and away[t + step] >= away[t] - 1e-4:
-        t += step
-    return float(abs(t - start))

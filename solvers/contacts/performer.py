@@ -13,7 +13,10 @@ from .. import rest, rotation
 from ..anatomy import SIDES
 from ..transfer import leg_length
 
+LEG = 0.8  # metres: the size of performer that all thresholds are told for; see `standard_size`
+
 # means of adults, as shares of the limb: Drillis and Contini, "Body segment parameters" (1966), and Winter (2009)
+_FOREARM = 0.25  # metres, with legs of LEG
 _TOE_UP = 0.027  # toe joint over the sole, of the leg
 _ANKLE_UP = 0.106  # ankle over the sole, of the leg
 _HEEL_BACK = 0.42  # heel behind the ankle, of the way from ankle to toe joint
@@ -38,6 +41,21 @@ class Palm(NamedTuple):
     out: np.ndarray  # (3,) unit, out of the palm
 
 
+def standard_size(figure, motion):
+    """(figure, motion, factor): both scaled by the factor that gives the performer legs of LEG metres.
+
+    Where no leg is mapped, the arms tell, and where no arm is, nothing is scaled.
+    """
+    pose = figure.rest.positions[0]
+    leg = leg_length(pose, figure.roles)
+    arms = [float(np.linalg.norm(pose[figure.roles[f"hand.{side}"]] - pose[figure.roles[f"forearm.{side}"]]))
+            for side in SIDES if f"hand.{side}" in figure.roles and f"forearm.{side}" in figure.roles]
+    size = leg or (sum(arms) / len(arms) / _FOREARM * LEG if arms else LEG)
+    factor = LEG / size if size > 1e-6 else 1.0
+    return (figure._replace(rest=figure.rest._replace(positions=factor * figure.rest.positions)),
+            motion._replace(positions=factor * motion.positions), factor)
+
+
 def place(point, motion):
     """World positions (F, 3) of a Point or a Palm."""
     return motion.positions[:, point.joint] + rotation.rotate(motion.rotations[:, point.joint], point.offset)
@@ -58,7 +76,7 @@ def _on(figure, role, world):
 def feet(figure):
     """Heel and ball of the mapped feet: "heel.L", "ball.L", ... -> Point."""
     _, back, up = _axes(figure)
-    leg = leg_length(figure.rest.positions[0], figure.roles) or 0.8
+    leg = leg_length(figure.rest.positions[0], figure.roles) or LEG
     out = {}
     for side in SIDES:
         foot, toe = figure.roles.get(f"foot.{side}"), figure.roles.get(f"toe.{side}")

@@ -8,10 +8,10 @@ from .. import rotation
 from ..skeleton import Motion
 from . import performer, segments, signals
 
-# of a performer with forearms of 0.25 m
-_FOREARM = 0.25
+# all of a performer of the standard size (`performer.LEG`)
 _STILL = 0.12  # m/s that a holding palm may move at
 _MOVES = 0.15  # m/s that the hips move at while it holds: what stands still altogether tells nothing
+_MOVED = 0.06  # metres that they move by at least
 _SHORTEST = 0.2  # seconds of a hold
 _LEAN = np.radians(25.0)  # off the vertical, at most: a pole stands
 _NEAR = 0.08  # metres from the line within which a hold is on it
@@ -55,8 +55,7 @@ def holds(palms, motion, hips, fps):
         slow = _speed(signals.smooth(path, fps, 0.03), fps) < _STILL
         moved = segments.closed(slow & (body > _MOVES), int(0.1 * fps))
         mask = segments.long_enough(segments.hysteresis(moved, slow), int(_SHORTEST * fps))
-        runs = [(a, b) for a, b in segments.runs(mask)
-                if np.sum(body[a:b + 1] > _MOVES) >= 0.5 * _SHORTEST * fps]
+        runs = [(a, b) for a, b in segments.runs(mask) if np.ptp(hips[a:b + 1], axis=0).max() > _MOVED]
         places = np.array([np.median(path[a:b + 1], axis=0) for a, b in runs]).reshape(-1, 3)
         out.append(Holds(side, np.array(runs, int).reshape(-1, 2), places))
     return out
@@ -110,6 +109,45 @@ def find(palms, motion, hips, fps):
             return None, f"no pole: of the best line, {told}"
     return pole, (f"a pole, held for {held.sum():.1f} s over {pole.spread:.2f} m, missed by {1000 * pole.residual:.1f} "
                   f"mm, leaning by {lean:.2f} degrees")
+
+
+def given(palms, motion, point, axis, radius, fps):
+    """The Pole of a cylinder that is known, with the palms' places that fit it where they hold it.
+
+    The radius stays as it is; where no hand holds it the palms stay as they are laid out.
+    """
+    axis = axis * np.where(axis[2] < 0.0, -1.0, 1.0)
+    pole = Pole(point, axis, radius, dict(palms), 0.5 * _PALM, 0, 0.0)
+    for _ in range(3):
+        placed, wrong = {}, []
+        for side, palm in pole.palms.items():
+            path = performer.place(palm, motion)
+            off = distance(pole, path) - radius
+            near = segments.long_enough(np.abs(off) < 2.0 * _PALM, int(_SHORTEST * fps))
+            if near.sum() < _TIME * fps:
+                placed[side] = palm
+                continue
+            placed[side] = _shifted(pole, palms[side], palm, motion, near)
+            wrong.append(np.abs(distance(pole, performer.place(placed[side], motion)) - radius)[near])
+        pole = pole._replace(palms=placed)
+        if wrong:
+            wrong = np.concatenate(wrong)
+            pole = pole._replace(residual=float(np.median(wrong)), samples=len(wrong))
+    return pole
+
+
+def _shifted(pole, laid_out, palm, motion, frames):
+    """The Palm moved in its hand, by one step of least squares, so that it lies on the surface in the frames (F,)."""
+    rows = np.flatnonzero(frames)
+    off = performer.place(palm, motion)[rows] - pole.point
+    radial = off - (off @ pole.axis)[:, None] * pole.axis
+    far = np.maximum(np.linalg.norm(radial, axis=-1), 1e-6)
+    slopes = rotation.rotate(rotation.conj(motion.rotations[rows, palm.joint]), radial / far[:, None])
+    share = min(1.0, _INDEPENDENT / len(rows)) / 0.003 ** 2
+    held = np.eye(3) / _PALM ** 2
+    step = np.linalg.solve(share * slopes.T @ slopes + held,
+                           -share * slopes.T @ (far - pole.radius) - held @ (palm.offset - laid_out.offset))
+    return palm._replace(offset=palm.offset + step)
 
 
 def _densest_line(points, weights, sides):

@@ -83,3 +83,11 @@ def edge(distance, inside, step, low, high):
         return float(t)
     slope, start = np.polyfit(np.arange(1.0, len(rise) + 1.0), np.sqrt(rise), 1)
     return t + step * float(np.clip(-start / slope, -len(rise), 1.0))
+
+
+def way(distance, start, step, limit):
+    """Frames of coming near before (step -1) or going away after (step +1) a frame: as long as the distance grows."""
+    t = start
+    while 0 <= t + step < len(distance) and abs(t + step - start) <= limit and distance[t + step] >= distance[t] - 1e-4:
+        t += step
+    return float(abs(t - start))

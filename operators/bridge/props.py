@@ -1,0 +1,137 @@
+"""Objects of the scene as props: a cylinder or a box where the mesh is one, else its faces; also where they move."""
+
+import bpy
+import numpy as np
+from mathutils.bvhtree import BVHTree
+
+from ...solvers.contacts.script import Prop
+from ...solvers.errors import FootholdError
+from . import evaluate, read
+
+_ROUND = 0.02  # of the radius, that the corners of a cylinder may be off it
+
+
+def of_object_steps(scene, thing, frames):
+    """(Prop, surface or None) of an object; a generator of the part done that returns them.
+
+    `surface` is the function that `extract` asks for: None where the object is a cylinder that stands still.
+    """
+    points, faces = _mesh(thing)
+    matrices = yield from _matrices_steps(scene, thing, frames)
+    first = matrices if matrices.ndim == 2 else matrices[0]
+    if abs(np.linalg.det(first[:3, :3])) < 1e-12:
+        raise FootholdError(f"'{thing.name}' has a scale of zero: give it a size.")
+    size = np.linalg.norm(first[:3, :3], axis=0)
+    points = points * size  # measured in metres, in the object's own turned axes
+    round_about = _cylinder(points)
+    moving = matrices.ndim == 3
+    place = first.copy()
+    place[:3, :3] /= size
+    if round_about is not None:
+        middle, axis, radius = round_about
+        prop = Prop(thing.name, "cylinder", tuple(place[:3, :3] @ middle + place[:3, 3]),
+                    tuple(place[:3, :3] @ axis), radius, object=thing.name, source="artist")
+        if not moving:
+            return prop, None
+        return prop, _surface(matrices, size, lambda own: _from_axis(own, middle, axis) - radius)
+    low, high = points.min(axis=0), points.max(axis=0)
+    if _is_box(points, low, high):
+        kind, distance = "box", lambda own: _from_box(own, 0.5 * (low + high), 0.5 * (high - low))
+    else:
+        tree = BVHTree.FromPolygons(points.tolist(), faces)
+        kind, distance = "mesh", lambda own: _from_tree(own, tree)
+    prop = Prop(thing.name, kind, tuple(place[:3, :3] @ (0.5 * (low + high)) + place[:3, 3]),
+                tuple(place[:3, 2]), size=tuple(high - low), object=thing.name, source="artist")
+    return prop, _surface(matrices, size, distance)
+
+
+def _mesh(thing):
+    """(points (N, 3) in the object's own axes, faces) of an object as it is seen."""
+    evaluated = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    try:
+        mesh = evaluated.to_mesh()
+    except RuntimeError:
+        mesh = None
+    if mesh is None or not len(mesh.vertices):
+        raise FootholdError(f"'{thing.name}' has no surface: pick a mesh as the prop.")
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    faces = [tuple(face.vertices) for face in mesh.polygons]
+    evaluated.to_mesh_clear()
+    return points.reshape(-1, 3).astype(float), faces
+
+
+def _moves(thing):
+    while thing is not None:
+        data = thing.animation_data
+        if thing.constraints or (data and (data.action or data.drivers or data.nla_tracks)):
+            return True
+        if thing.parent is not None and thing.parent_type != "OBJECT":
+            return True
+        thing = thing.parent
+    return False
+
+
+def _matrices_steps(scene, thing, frames):
+    """The object's world matrix, (4, 4), or (F, 4, 4) at `frames` where it moves; a generator of the part done."""
+    if not _moves(thing):
+        return read.world_matrix(thing)
+    out = np.empty((len(frames), 4, 4))
+    with evaluate.stage(scene, [thing]) as stage:
+        for i, frame in enumerate(frames):
+            out[i] = thing.evaluated_get(evaluate.set_frame(stage, frame)).matrix_world
+            if i % 100 == 0:
+                yield i / len(frames)
+    return out[0] if np.array_equal(out, np.broadcast_to(out[:1], out.shape)) else out
+
+
+def _surface(matrices, size, distance):
+    """The function of a world path (F, 3) to (distances (F,), the path in the object's own axes (F, 3) in metres)."""
+    inverse = np.linalg.inv(matrices)
+
+    def of(path):
+        own = (inverse[..., :3, :3] @ path[:, :, None])[..., 0] + inverse[..., :3, 3]
+        own = own * size
+        return distance(own), own
+
+    return of
+
+
+def _cylinder(points):
+    """(middle (3,), axis (3,), radius) of points (N, 3) that are the rings of a cylinder along one of the axes."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    for along in np.argsort(low - high):
+        others = [i for i in range(3) if i != along]
+        off = points[:, others] - 0.5 * (low + high)[others]
+        far = np.linalg.norm(off, axis=-1)
+        rim = far > 0.5 * far.max()  # caps may have a point in their middle
+        ends = np.minimum(points[:, along] - low[along], high[along] - points[:, along])
+        corners = len(np.unique(np.round(np.degrees(np.arctan2(off[rim, 1], off[rim, 0]))) % 360))
+        if far.max() > 1e-6 and corners >= 6 and np.ptp(far[rim]) < _ROUND * far.max() \
+                and ends[~rim].max(initial=0.0) < 1e-6 * (high - low)[along] + 1e-9:
+            return 0.5 * (low + high), np.eye(3)[along], float(far[rim].mean())
+    return None
+
+
+def _is_box(points, low, high):
+    on_side = np.isclose(points, low, atol=1e-6) | np.isclose(points, high, atol=1e-6)
+    return len(points) >= 8 and bool(on_side.all())
+
+
+def _from_axis(own, middle, axis):
+    off = own - middle
+    return np.linalg.norm(off - (off @ axis)[:, None] * axis, axis=-1)
+
+
+def _from_box(own, middle, half):
+    off = np.abs(own - middle) - half
+    return np.linalg.norm(np.maximum(off, 0.0), axis=-1) + np.minimum(off.max(axis=-1), 0.0)
+
+
+def _from_tree(own, tree):
+    out = np.empty(len(own))
+    for i, point in enumerate(own):
+        nearest, normal, _, distance = tree.find_nearest(point)
+        inside = np.dot(point - np.array(nearest), normal) < 0.0
+        out[i] = -distance if inside else distance
+    return out

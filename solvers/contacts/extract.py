@@ -1,0 +1,341 @@
+"""Reading the contact script off a take, played on its own skeleton."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import rotation
+from ..anatomy import SIDES
+from ..errors import FootholdError
+from . import feet, grips, performer, pole, script, segments, signals, touch
+
+_RATE = 30.0  # samples a second of a contact's path
+_SLIDE = (0.015, 0.05, 0.2)  # metres over the floor, m/s upwards, seconds: what a foot that slides keeps to
+_HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a hand that stands on it
+_SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
+_TELLS = 0.15  # metres that the hips move by during the only hold of a place: less may be chance
+_LEGS = (0.015, 0.4)  # metres from a pole's surface and seconds, of legs and trunk that hold it
+_PRIORITY = {"grip": 3.0, "plant": 2.0, "clasp": 1.5, "rest-on": 1.0}
+
+
+class _Found(NamedTuple):
+    """A contact before it is written down; frames with fractions."""
+
+    effector: str
+    surface: str
+    kind: str
+    first: float
+    last: float
+    approach: float
+    release: float
+    patch: str
+    path: dict  # column -> (F,) over the whole clip
+    tilt: np.ndarray | None  # (F,) degrees, of grips
+    confidence: float
+    parts: tuple = ()
+
+
+def extract(figure, motion, fps, prop="auto", surface=None):
+    """The ContactScript of a take: the world-space `motion` of a transfer.Figure at `fps` frames a second.
+
+    `prop` is "auto" (a pole is looked for), "none", or a script.Prop. Of a prop that is no cylinder at rest, `surface`
+    gives the distances: a function of a path (F, 3) that returns signed distances (F,) and the path in the prop's own
+    axes (F, 3). Raises FootholdError where the take has no hips or fewer than two frames.
+    """
+    frames = len(motion.positions)
+    if "hips" not in figure.roles:
+        raise FootholdError("The take has no bone in the role 'hips': map it in the Roles table.")
+    if frames < 2:
+        raise FootholdError("The take has one frame only: contacts need a motion.")
+    figure, motion, factor = performer.standard_size(figure, motion)
+    if isinstance(prop, script.Prop):
+        prop = _resized(prop, factor)
+    if surface is not None:
+        surface = _resized_surface(surface, factor)
+    hips = motion.positions[:, figure.roles["hips"]]
+    found, props, notes, evidence = [], [], [], {}
+    floor = _read_feet(figure, motion, fps, found, notes, evidence)
+    palms = performer.palms(figure)
+    if not palms:
+        notes.append("No hand is mapped with its forearm: grips and touches were not looked for.")
+    one = _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evidence)
+    if one is not None:
+        palms = one.palms
+        _read_limbs(figure, motion, one, props[0].name, fps, found)
+    busy = {side: _mask(found, f"hand.{side}", frames) for side in palms}
+    for touched in touch.find(figure, motion, palms, busy, fps):
+        found.append(_touched(touched))
+    _read_floor_hands(palms, motion, floor, fps, found)
+    if prop == "auto" and one is None and palms:
+        _read_places(palms, motion, hips, fps, found, props)
+    contacts = []
+    for item in sorted(found, key=lambda f: (f.first, f.effector, f.surface)):
+        contacts.append(_written(item, fps, script.fresh_id(contacts, item.effector), 1.0 / factor))
+    return script.rounded(script.ContactScript(
+        fps, frames, tuple(_resized(p, 1.0 / factor) for p in props), tuple(contacts),
+        None if floor is None else floor / factor, (), tuple(notes), _resized_evidence(evidence, 1.0 / factor)))
+
+
+# Sizes: everything is looked for on a performer of the standard size, and written down at her own
+
+def _resized(prop, factor):
+    return replace(prop, point=tuple(factor * v for v in prop.point), radius=factor * prop.radius,
+                   size=tuple(factor * v for v in prop.size))
+
+
+def _resized_surface(surface, factor):
+    def resized(path):
+        distance, own = surface(path / factor)
+        return factor * distance, factor * own
+    return resized
+
+
+def _resized_evidence(evidence, factor):
+    out = {}
+    for name, one in evidence.items():
+        out[name] = dict(one)
+        if "edges" in one:
+            out[name].update(threshold=factor * one["threshold"], zone=[factor * v for v in one["zone"]],
+                             edges=[factor * v for v in one["edges"]])
+    return out
+
+
+# The floor
+
+def _read_feet(figure, motion, fps, found, notes, evidence):
+    """Adds plants and slides; returns the floor's height or None."""
+    soles, floor, threshold = feet.soles(figure, motion, fps)
+    if threshold is not None:
+        evidence["foot speed"] = _histogram(threshold, "m/s")
+        if not threshold.clear:
+            notes.append("Feet: the speeds of the soles show no empty zone between standing and moving: edges of "
+                         "plants are less sure.")
+    if floor is None:
+        notes.append("The take never stands: no floor was found, and no plant." if soles or threshold is not None else
+                     "No foot is mapped: plants were not looked for.")
+        return None
+    frames = len(motion.positions)
+    down = {side: np.zeros(frames, bool) for side in SIDES}
+    for side, first, last, parts in feet.plants(soles, frames):
+        sole = next(s for s in soles if s.name == f"{parts[0][0]}.{side}")
+        rows = slice(int(round(first)), int(round(last)) + 1)
+        down[side][rows] = True
+        speed = float(np.median(np.min([s.speed[rows] for s in soles if s.name.endswith(side)], axis=0)))
+        found.append(_Found(f"foot.{side}", "floor", "plant", first, last, 0.0, 0.0, "sole", _xyz(sole.path), None,
+                            float(np.clip(1.0 - speed / threshold.zone[1], 0.1, 1.0)), tuple(parts)))
+    height, climb, shortest = _SLIDE
+    for sole in soles:
+        side = sole.name[-1]
+        rise = signals.velocity(signals.smooth(sole.path[:, 2], fps, 0.02), fps)
+        base = float(np.median(sole.path[sole.down, 2])) if sole.down.any() else floor
+        sliding = (np.abs(sole.path[:, 2] - base) < height) & (np.abs(rise) < climb) & ~down[side]
+        for first, last in segments.runs(segments.long_enough(sliding, int(shortest * fps))):
+            down[side][first:last + 1] = True
+            found.append(_Found(f"foot.{side}", "floor", "rest-on", first, last, 0.0, 0.0,
+                                sole.name.split(".")[0], _xyz(sole.path), None, 0.5))
+    return floor
+
+
+def _read_floor_hands(palms, motion, floor, fps, found):
+    """Adds hands that stand on the floor: cartwheels, crawls."""
+    if floor is None:
+        return
+    for side, palm in palms.items():
+        path = performer.place(palm, motion)
+        height = path[:, 2] - floor
+        near = (np.abs(height) < _HAND_DOWN[0]) & ~_mask(found, f"hand.{side}", len(path))
+        for first, last in touch.still_runs(path, near, fps, _HAND_DOWN[1]):
+            one = touch.interval(side, "floor", palm.joint, path, height, first, last, fps)
+            found.append(_Found(f"hand.{side}", "floor", "plant", one.first, one.last, one.approach, one.release,
+                                "palm", _xyz(path), None, 0.7))
+
+
+# Props
+
+def _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evidence):
+    """Adds the prop and the hands' grips on it; returns its Pole where it is a cylinder."""
+    if prop == "none" or not palms:
+        return None
+    if prop == "auto":
+        one, told = pole.find(palms, motion, hips, fps)
+        evidence["pole"] = {"found": one is not None, "told": told}
+        if one is None:
+            notes.append(told[0].upper() + told[1:] + ".")
+            return None
+        props.append(_pole_prop(one, told))
+    else:
+        props.append(prop)
+        one = None
+        if surface is None:
+            if prop.kind != "cylinder":
+                raise FootholdError(f"Prop '{prop.name}' is a {prop.kind}: pick an object of the scene for it.")
+            one = pole.given(palms, motion, np.array(prop.point), np.array(prop.axis), prop.radius, fps)
+    if one is not None:
+        palms = one.palms
+        off = {side: pole.distance(one, performer.place(palm, motion)) - one.radius for side, palm in palms.items()}
+        paths = {side: _about(one, performer.place(palm, motion)) for side, palm in palms.items()}
+    else:
+        seen = {side: surface(performer.place(palm, motion)) for side, palm in palms.items()}
+        off = {side: distance for side, (distance, _) in seen.items()}
+        paths = {side: {**_xyz(own), "gap": distance} for side, (distance, own) in seen.items()}
+    threshold = grips.threshold(np.abs(d) for d in off.values())
+    evidence[f"hands from {props[-1].name}"] = _histogram(threshold, "m")
+    if not threshold.clear:
+        notes.append(f"Hands and '{props[-1].name}': their distances show no empty zone between holding and free"
+                     + ("; no grip was read off." if surface is None and prop != "auto" else "."))
+    near = threshold.value if threshold.clear else grips.FALLBACK
+    for side, palm in palms.items():
+        level, spread = grips.wander(off[side], near)
+        for hold in grips.find(off[side], near, fps, level, spread):
+            found.append(_Found(f"hand.{side}", props[-1].name, "grip", hold.first, hold.last, hold.approach,
+                                hold.release, "palm", paths[side], _tilt(motion, palm, one),
+                                float(np.clip(1.0 - hold.off / near, 0.1, 1.0)) * (1.0 if threshold.clear else 0.6)))
+    return one
+
+
+def _pole_prop(one, told):
+    # the foot of the pole: where its axis comes through the height zero of the take's world
+    point = one.point - one.axis * (one.point[2] / one.axis[2])
+    return script.Prop("pole", "cylinder", tuple(point), tuple(one.axis), one.radius, confidence=float(
+        np.clip(1.0 - one.residual / 0.02, 0.1, 1.0)), evidence={
+            "told": told, "samples": one.samples, "residual_mm": 1000.0 * one.residual,
+            "held_over_m": one.spread, "tilt_deg": float(np.degrees(np.arccos(min(one.axis[2], 1.0)))),
+            "radius": "estimated together with the palms' places; hands of another thickness would shift it",
+            "falsified_by": "a hand that is still beside this line while the body moves, or that passes through it"})
+
+
+def _about(one, path):
+    """Columns height, azimuth and gap of a path (F, 3) about a Pole; height counts from the axis' foot, azimuth in
+    degrees from the world's +X (+Y for an axis along X), counterclockwise seen from the axis' end."""
+    foot = one.point - one.axis * (one.point[2] / one.axis[2]) if abs(one.axis[2]) > 0.1 else one.point
+    off = path - foot
+    height = off @ one.axis
+    first = np.array([1.0, 0.0, 0.0]) if abs(one.axis[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    first = rotation.normalize(first - (first @ one.axis) * one.axis)
+    second = np.cross(one.axis, first)
+    azimuth = np.degrees(np.unwrap(np.arctan2(off @ second, off @ first)))
+    return {"height": height, "azimuth": azimuth, "gap": pole.distance(one, path) - one.radius}
+
+
+def _tilt(motion, palm, one):
+    """Degrees (F,) between a hand and a Pole's axis."""
+    if one is None:
+        return None
+    along = rotation.rotate(motion.rotations[:, palm.joint], palm.along)
+    return np.degrees(np.arccos(np.clip(along @ one.axis, -1.0, 1.0)))
+
+
+def _read_limbs(figure, motion, one, name, fps, found):
+    """Adds legs and trunk that lie on a pole and stay there; a forearm does whenever its hand holds."""
+    near, shortest = _LEGS
+    for capsule in touch.capsules(figure):
+        effector = {"hips": "pelvis", "chest": "back", "belly": "back"}.get(capsule.name, capsule.name)
+        if effector.split(".")[0] not in ("pelvis", "back", "thigh", "knee", "shin"):
+            continue
+        a, b = (motion.positions[:, capsule.joint] + rotation.rotate(motion.rotations[:, capsule.joint], end)
+                for end in (capsule.a, capsule.b))
+        away, place = _segment_gap(a, b, one)
+        away = away - capsule.radius - one.radius
+        mask = segments.long_enough(np.abs(signals.smooth(away, fps, 0.03)) < near, int(shortest * fps))
+        for first, last in segments.runs(mask):
+            found.append(_Found(effector, name, "rest-on", first, last, 0.0, 0.0, "", _about(one, place), None, 0.4))
+
+
+def _segment_gap(a, b, one):
+    """(distances (F,) of segments from a Pole's axis, the segments' nearest points (F, 3))."""
+    way, off = b - a, a - one.point
+    way_flat = way - (way @ one.axis)[:, None] * one.axis
+    off_flat = off - (off @ one.axis)[:, None] * one.axis
+    part = np.clip(-np.sum(off_flat * way_flat, axis=-1) / np.maximum(np.sum(way_flat ** 2, axis=-1), 1e-12), 0.0, 1.0)
+    return np.linalg.norm(off_flat + part[:, None] * way_flat, axis=-1), a + part[:, None] * way
+
+
+def _read_places(palms, motion, hips, fps, found, props):
+    """Adds holds of fixed places: a hand that is still while the body moves, and lies on nothing that is known."""
+    places = []
+    for hold in pole.holds(palms, motion, hips, fps):
+        path = performer.place(palms[hold.side], motion)
+        taken = _mask(found, f"hand.{hold.side}", len(path))
+        for (first, last), place in zip(hold.runs, hold.places):
+            if taken[first:last + 1].mean() < 0.5:
+                places.append((hold.side, path, first, last, place))
+    groups = []
+    for item in places:
+        near = next((g for g in groups if np.linalg.norm(np.mean([p[-1] for p in g], axis=0) - item[-1])
+                     < _SAME_PLACE), None)
+        if near is None:
+            groups.append([item])
+        else:
+            near.append(item)
+    telling = [g for g in groups if len(g) > 1 or np.ptp(hips[g[0][2]:g[0][3] + 1], axis=0).max() > _TELLS]
+    for n, group in enumerate(telling, 1):
+        name = f"place {n}"
+        middle = np.mean([p[-1] for p in group], axis=0)
+        size = np.maximum(np.ptp([p[-1] for p in group], axis=0), 0.03)
+        props.append(script.Prop(name, "box", tuple(middle), size=tuple(size), confidence=0.6, evidence={
+            "holds": len(group), "seconds": float(sum(p[3] - p[2] + 1 for p in group) / fps),
+            "told": "a fixed place that hands hold while the body moves; what stands there is not known"}))
+        for side, path, first, last, place in group:
+            away = np.linalg.norm(path - place, axis=-1)
+            one = touch.interval(side, name, 0, path, away, first, last, fps)
+            found.append(_Found(f"hand.{side}", name, "grip", one.first, one.last, one.approach, one.release, "palm",
+                                _xyz(path), None, 0.6))
+
+
+# Writing down
+
+def _touched(one):
+    kind = "clasp" if one.surface.startswith("hand.") else "rest-on"
+    return _Found(f"hand.{one.side}", one.surface, kind, one.first, one.last, one.approach, one.release, "palm",
+                  {**_xyz(one.path)}, None, float(np.clip(0.9 - 6.0 * abs(one.gap) * (kind == "rest-on"), 0.2, 0.9)))
+
+
+def _mask(found, effector, frames):
+    """Frames (F,) in which an effector touches something."""
+    mask = np.zeros(frames, bool)
+    for item in found:
+        if effector in (item.effector, item.surface):
+            mask[int(item.first):int(item.last) + 2] = True
+    return mask
+
+
+def _xyz(path):
+    return dict(zip("xyz", path.T))
+
+
+def _histogram(threshold, unit):
+    return {"unit": unit, "threshold": threshold.value, "clear": threshold.clear, "zone": list(threshold.zone),
+            "edges": threshold.edges.tolist(), "counts": threshold.counts.tolist()}
+
+
+def _written(item, fps, name, size):
+    """A script.Contact of what was found: its path sampled, at the performer's own size, its licence read off it."""
+    first, last = item.first, item.last
+    count = max(2, int(np.ceil((last - first) / fps * _RATE)) + 1)
+    at = np.linspace(first, last, count)
+    frames = np.arange(len(next(iter(item.path.values()))))
+    path = {"time": (at / fps).tolist()}
+    path.update({column: (np.interp(at, frames, values) * (1.0 if column == "azimuth" else size)).tolist()
+                 for column, values in item.path.items()})
+    return script.Contact(name, item.effector, item.surface, item.kind, first / fps, last / fps, item.approach / fps,
+                          item.release / fps, item.patch, path, _licence(item, path, at, fps),
+                          _PRIORITY[item.kind], item.confidence,
+                          parts=tuple(script.Part(part, a / fps, b / fps) for part, a, b in item.parts))
+
+
+def _licence(item, path, at, fps):
+    """The ranges about the start of the path that the capture itself used."""
+    out = {"time": [-item.approach / fps, item.release / fps]}
+    if "height" in path:
+        for column in ("height", "azimuth"):
+            values = np.array(path[column])
+            out[column] = [float(values.min() - values[0]), float(values.max() - values[0])]
+        out["slide"] = [0.0, float(np.abs(np.diff(path["height"])).sum())]
+    elif "x" in path:
+        ways = np.diff(np.stack([path[c] for c in "xyz"], axis=-1), axis=0)
+        out["slide"] = [0.0, float(np.linalg.norm(ways, axis=-1).sum())]
+    if item.tilt is not None:
+        tilt = np.interp(at, np.arange(len(item.tilt)), item.tilt)
+        out["tilt"] = [float(tilt.min() - tilt[0]), float(tilt.max() - tilt[0])]
+    return out
