@@ -185,9 +185,9 @@ def _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evi
         notes.append(f"Hands and '{props[-1].name}': their distances show no empty zone between holding and free"
                      + ("; no grip was read off." if surface is None and prop != "auto" else "."))
     near = threshold.value if threshold.clear else grips.FALLBACK
-    for side, palm in palms.items():
-        level, spread = grips.wander(off[side], near)
-        for hold in grips.find(off[side], near, fps, level, spread):
+    held = grips.find(np.stack([off[side] for side in palms], axis=-1), near, fps)
+    for (side, palm), holds in zip(palms.items(), held):
+        for hold in holds:
             found.append(_Found(f"hand.{side}", props[-1].name, "grip", hold.first, hold.last, hold.approach,
                                 hold.release, "palm", paths[side], _tilt(motion, palm, one),
                                 float(np.clip(1.0 - hold.off / near, 0.1, 1.0)) * (1.0 if threshold.clear else 0.6)))
@@ -311,7 +311,7 @@ def _histogram(threshold, unit):
 
 def _written(item, fps, name, size):
     """A script.Contact of what was found: its path sampled, at the performer's own size, its licence read off it."""
-    first, last = item.first, item.last
+    first, last = _frames(item.first, item.last)
     count = max(2, int(np.ceil((last - first) / fps * _RATE)) + 1)
     at = np.linspace(first, last, count)
     frames = np.arange(len(next(iter(item.path.values()))))
@@ -321,7 +321,14 @@ def _written(item, fps, name, size):
     return script.Contact(name, item.effector, item.surface, item.kind, first / fps, last / fps, item.approach / fps,
                           item.release / fps, item.patch, path, _licence(item, path, at, fps),
                           _PRIORITY[item.kind], item.confidence,
-                          parts=tuple(script.Part(part, a / fps, b / fps) for part, a, b in item.parts))
+                          parts=tuple(script.Part(part, *(t / fps for t in _frames(a, b)))
+                                      for part, a, b in item.parts))
+
+
+def _frames(first, last):
+    """The first and last frame inside an interval of frames with fractions: a contact is there at every frame of it."""
+    inner = np.ceil(first - 0.1), np.floor(last + 0.1)
+    return inner if inner[0] <= inner[1] else (np.round(first), np.round(first))
 
 
 def _licence(item, path, at, fps):

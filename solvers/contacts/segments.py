@@ -3,26 +3,25 @@
 import numpy as np
 
 FREE, APPROACH, HOLD = range(3)
-_CHANGE = np.array([[0.0, 1.0, 6.0],  # cost of going from a state (row) to another (column): a hold begins by coming
-                    [1.0, 0.0, 1.0],  # near, and jumping from free to hold is dear
-                    [6.0, 1.0, 0.0]])
+_CHANGE = np.array([[0.0, 0.02, 0.4],  # seconds that a change is worth, from a state (row) to another (column): a
+                    [0.02, 0.0, 0.05],  # hold begins by coming near and ends by going away, and does neither at a whim
+                    [0.4, 0.05, 0.0]])
 
 
-def states(hold, approach):
-    """The cheapest sequence of states (F, S) of S signals at once, from costs against FREE's cost of one a frame.
+def states(hold, approach, fps):
+    """The cheapest sequence of states (F, S) of S signals at once.
 
-    `hold` and `approach` (F, S) say what it costs to call a frame so. Viterbi's algorithm.
+    `hold` and `approach` (F, S) say what it costs to call a frame so; to call it free costs one. Viterbi's algorithm.
     """
     frames, count = hold.shape
+    change = _CHANGE * fps
     total = np.stack([np.ones(count), approach[0], hold[0]], axis=-1)
     back = np.empty((frames, count, 3), np.int8)
+    cost = np.stack([np.ones(hold.shape), approach, hold], axis=-1)
     for t in range(1, frames):
-        ways = total[:, :, None] + _CHANGE
+        ways = total[:, :, None] + change
         back[t] = ways.argmin(axis=1)
-        total = ways.min(axis=1)
-        total[:, FREE] += 1.0
-        total[:, APPROACH] += approach[t]
-        total[:, HOLD] += hold[t]
+        total = ways.min(axis=1) + cost[t]
     out = np.empty((frames, count), np.int8)
     out[-1] = total.argmin(axis=1)
     for t in range(frames - 1, 0, -1):

@@ -35,17 +35,6 @@ def velocity(values, fps):
     return np.gradient(values, 1.0 / fps, axis=0) if len(values) > 1 else np.zeros_like(values)
 
 
-def noise(values):
-    """Standard deviation of the noise in a clip (F, C), metres, from its fourth differences.
-
-    What moves smoothly has next to none; the median leaves the frames out in which something hits something.
-    """
-    if len(values) < 9:
-        return 0.0
-    fourth = np.diff(values, n=4, axis=0)
-    return float(np.median(np.abs(fourth)) / (0.6745 * np.sqrt(70.0)))
-
-
 def valley(values, low, high, bins=48):
     """The Threshold between what lies near `low` and what lies far, looked for from `low` to `high` metres.
 

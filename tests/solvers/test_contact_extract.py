@@ -1,0 +1,277 @@
+"""Contacts read off performers whose contacts are known by construction."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from puppet import Puppet, ease, on_pole, with_pole
+
+from foothold.solvers import rotation
+from foothold.solvers.contacts import performer, script
+from foothold.solvers.contacts.extract import extract
+from foothold.solvers.errors import FootholdError
+
+POINT, AXIS, RADIUS = np.array([0.4, -0.3, 0.0]), np.array([0.03, -0.02, 1.0]), 0.022
+
+
+def read(puppet, **options):
+    return extract(puppet.figure, puppet.motion, puppet.fps, **options)
+
+
+def of(found, effector, kind):
+    return [c for c in found.contacts if c.effector == effector and c.kind == kind]
+
+
+def intervals(found, effector, kind):
+    return [(c.start, c.end) for c in of(found, effector, kind)]
+
+
+@pytest.fixture(scope="module")
+def pole():
+    puppet, grips = with_pole()
+    return puppet, grips, read(puppet)
+
+
+def test_a_pole_is_found_where_it_is(pole):
+    _, _, found = pole
+    (prop,) = found.props
+    axis = AXIS / np.linalg.norm(AXIS)
+    assert np.degrees(np.arccos(np.clip(np.dot(prop.axis, axis), -1, 1))) < 0.05
+    for height in (1.2, 1.5, 1.8):
+        mine = np.array(prop.point) + np.array(prop.axis) * (height - prop.point[2]) / prop.axis[2]
+        true = POINT + AXIS * (height - POINT[2]) / AXIS[2]
+        assert np.linalg.norm(mine - true) < 0.001
+    assert abs(prop.radius - RADIUS) < 0.003 and prop.source == "capture" and prop.evidence["samples"] > 300
+
+
+def test_grips_are_found_to_the_frame(pole):
+    puppet, grips, found = pole
+    for effector, start, end in grips:
+        (one,) = intervals(found, effector, "grip")
+        assert one == pytest.approx((start, end), abs=1.5 / puppet.fps)
+    assert {c.surface for c in found.contacts if c.kind == "grip"} == {"pole"}
+    first = of(found, "hand.L", "grip")[0]
+    assert 0.3 <= first.approach <= 0.7 and 0.3 <= first.release <= 0.9  # the body sways on after the release
+
+
+def test_the_path_on_the_pole_is_what_the_hand_did(pole):
+    _, _, found = pole
+    path = of(found, "hand.L", "grip")[0].path
+    turned = np.array(path["azimuth"])
+    assert turned[-1] - turned[0] == pytest.approx(140.0, abs=1.5)
+    wanted = 1.3 + 0.25 * ease(np.array(path["time"]) - 2.0)
+    assert np.ptp(np.array(path["height"]) - wanted * np.linalg.norm([0, 0, 1.0])) < 0.002
+    licence = of(found, "hand.L", "grip")[0].licence
+    assert licence["height"][1] == pytest.approx(0.25, abs=0.01) and licence["azimuth"][1] == pytest.approx(140, abs=2)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_pole_that_is_given_is_believed(given):
+    puppet, grips = with_pole()
+    prop = script.Prop("stick", "cylinder", tuple(POINT), tuple(AXIS / np.linalg.norm(AXIS)), RADIUS, source="artist")
+    found = read(puppet, prop=prop if given else "none")
+    if not given:
+        assert not found.props and not [c for c in found.contacts if c.kind == "grip"]
+        return
+    assert found.props[0].point == tuple(POINT) and found.props[0].source == "artist"
+    for effector, start, end in grips:
+        (one,) = intervals(found, effector, "grip")
+        assert one == pytest.approx((start, end), abs=2.0 / puppet.fps)
+
+
+def test_a_prop_of_any_shape_is_told_by_its_distances():
+    """A hand that lies on a plane that rises."""
+    puppet = Puppet(5.0)
+    height = 1.0 + 0.1 * puppet.time
+    away = (1.0 - puppet.between(0.8, 1.3)) + puppet.between(3.0, 3.5)
+    puppet.lead_palm("R", np.stack([-0.4 + 0.0 * height, -0.3 + 0.0 * height, height + 0.5 * away], axis=-1))
+
+    def surface(path):
+        own = path - height[:, None] * np.array([0.0, 0.0, 1.0])
+        return own[:, 2], own
+
+    found = read(puppet, prop=script.Prop("lift", "plane", source="artist"), surface=surface)
+    (one,) = intervals(found, "hand.R", "grip")
+    assert one == pytest.approx((1.3, 3.0), abs=2.0 / puppet.fps)
+    assert not intervals(found, "hand.L", "grip")
+
+
+@pytest.mark.parametrize("fps", [29.97, 60.0, 100.0, 120.0])
+def test_plants_are_found_to_the_frame(fps):
+    puppet = Puppet(6.0, fps)
+    puppet.sway(0.1, 3.0)
+    steps = {"L": [(1.0, 1.6), (3.0, 3.6)], "R": [(2.0, 2.6), (4.0, 4.6)]}
+    for side, listed in steps.items():
+        for start, end in listed:
+            puppet.step(side, start, end)
+    found = read(puppet)
+    for side, listed in steps.items():
+        ends = [0.0, *[t for step in listed for t in step], 6.0]
+        wanted = list(zip(ends[0::2], ends[1::2]))
+        got = intervals(found, f"foot.{side}", "plant")
+        assert len(got) == len(wanted)
+        for one, true in zip(got, wanted):
+            assert one == pytest.approx(true, abs=max(2.0 / fps, 0.04))
+        for contact in of(found, f"foot.{side}", "plant"):
+            assert {p.part for p in contact.parts} == {"heel", "ball"}
+            assert min(p.start for p in contact.parts) == contact.start
+            assert max(p.end for p in contact.parts) == contact.end
+
+
+def test_a_floor_at_any_height_is_found():
+    puppet = Puppet(5.0)
+    puppet.step("L", 1.0, 1.6)
+    puppet.positions[..., 2] += 1.7
+    found = read(puppet)
+    low = found.floor
+    puppet.positions[..., 2] -= 1.7
+    assert low - read(puppet).floor == pytest.approx(1.7, abs=1e-4)
+
+
+def test_a_step_up_a_box_is_a_plant_and_a_foot_held_in_the_air_is_none():
+    puppet = Puppet(8.0)
+    puppet.step("L", 1.0, 1.6, (0.0, -0.3, 0.2))
+    puppet.step("R", 2.2, 2.8, (0.0, -0.3, 0.2))
+    puppet.step("R", 4.0, 4.6, (0.0, -0.2, 0.35))  # and there it hangs
+    found = read(puppet)
+    assert intervals(found, "foot.L", "plant")[-1] == pytest.approx((1.6, 8.0), abs=0.05)
+    assert intervals(found, "foot.R", "plant")[-1] == pytest.approx((2.8, 4.0), abs=0.05)
+
+
+def test_a_take_that_never_stands_says_so_and_plants_nothing():
+    puppet = Puppet(4.0)
+    swing = 0.5 * np.sin(4.0 * puppet.time)
+    for role in ("foot.L", "toe.L", "foot.R", "toe.R"):
+        puppet.positions[:, puppet.joint(role), 1] += swing
+        puppet.positions[:, puppet.joint(role), 2] += 0.3 * np.cos(4.0 * puppet.time + 1.0)
+    found = read(puppet)
+    assert found.floor is None and not [c for c in found.contacts if c.kind == "plant"]
+    assert any("never stands" in note for note in found.notes)
+
+
+def test_hands_that_hold_each_other_and_hips_are_found():
+    puppet = Puppet(8.0)
+    puppet.sway(0.1, 2.3)
+    hips = puppet.positions[:, puppet.joint("hips")]
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        clasp = hips + np.array([0.02 * sign, 0.25, 0.0])
+        resting = hips + np.array([0.175 * sign, 0.0, 0.07])
+        free = hips + np.array([0.5 * sign, -0.1, 0.1])
+        to, back = puppet.between(1.0, 1.5), puppet.between(3.0, 3.5)
+        down, up = puppet.between(4.5, 5.0), puppet.between(6.5, 7.0)
+        a, b = (to * (1.0 - back))[:, None], (down * (1.0 - up))[:, None]
+        puppet.lead_palm(side, a * clasp + b * resting + (1.0 - a - b) * free)
+    found = read(puppet)
+    (clasp,) = of(found, "hand.L", "clasp")
+    assert clasp.surface == "hand.R" and (clasp.start, clasp.end) == pytest.approx((1.5, 3.0), abs=0.1)
+    for side in "LR":
+        (one,) = of(found, f"hand.{side}", "rest-on")
+        assert one.surface == "hips" and (one.start, one.end) == pytest.approx((5.0, 6.5), abs=0.1)
+    assert not [c for c in found.contacts if c.kind == "grip"]
+
+
+def test_a_walk_holds_nothing():
+    puppet = Puppet(6.0)
+    puppet.sway(0.2, 1.0)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for n in range(4):
+            start = 0.5 + 1.2 * n + (0.6 if side == "R" else 0.0)
+            puppet.step(side, start, start + 0.5)
+        hips = puppet.positions[:, puppet.joint("hips")]
+        swing = 0.35 * np.sin(2.0 * np.pi * puppet.time / 1.2) * sign
+        puppet.lead_palm(side, hips + np.stack([0.32 * sign + 0.0 * swing, swing, 0.1 * np.abs(swing)], axis=-1))
+    found = read(puppet)
+    assert not found.props and {c.kind for c in found.contacts} == {"plant"}
+    assert any(note.startswith("No pole") for note in found.notes)
+
+
+def test_hands_that_hold_a_bar_hold_fixed_places():
+    puppet = Puppet(8.0)
+    puppet.sway(0.4)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        puppet.lead_palm(side, puppet.reached(np.array([0.25 * sign, -0.1, 2.1]), sign, 1.5, 6.0))
+    found = read(puppet)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        (one,) = intervals(found, f"hand.{side}", "grip")
+        assert one == pytest.approx((1.5, 6.0), abs=0.1)
+        surface = of(found, f"hand.{side}", "grip")[0].surface
+        (prop,) = [p for p in found.props if p.name == surface]
+        assert np.linalg.norm(np.array(prop.point) - [0.25 * sign, -0.1, 2.1]) < 0.02
+
+
+@pytest.mark.parametrize("size, turn, move", [(1.4, 0.9, (3.0, -2.0, 0.0)), (0.55, -2.2, (-7.0, 1.0, 1.3)),
+                                              (100.0, 0.0, (0.0, 0.0, 0.0))])
+def test_size_place_and_heading_change_the_coordinates_only(pole, size, turn, move):
+    puppet, _, before = pole
+    about = rotation.exp(np.array([0.0, 0.0, turn]))
+    motion = puppet.motion
+    motion = motion._replace(positions=size * rotation.rotate(about, motion.positions) + np.array(move),
+                             rotations=rotation.mul(about, motion.rotations))
+    rest = puppet.figure.rest
+    figure = puppet.figure._replace(rest=rest._replace(positions=size * rest.positions))
+    after = extract(figure, motion, puppet.fps)
+    assert [(c.effector, c.surface, c.kind, c.start, c.end) for c in after.contacts] == \
+           [(c.effector, c.surface, c.kind, c.start, c.end) for c in before.contacts]
+    assert after.floor == pytest.approx(size * before.floor + move[2], abs=2e-5 * size)
+    (was,), (now,) = before.props, after.props
+    assert now.radius == pytest.approx(size * was.radius, abs=2e-5 * size)
+    assert np.abs(rotation.rotate(about, np.array(was.axis)) - now.axis).max() < 1e-4
+    grip_was, grip_now = of(before, "hand.L", "grip")[0].path, of(after, "hand.L", "grip")[0].path
+    assert np.ptp(np.array(grip_now["azimuth"]) - np.array(grip_was["azimuth"])) < 0.1
+
+
+@pytest.mark.parametrize("fps", [29.97, 100.0])
+def test_another_frame_rate_moves_edges_by_at_most_one_frame(pole, fps):
+    _, _, before = pole
+    after = read(with_pole(fps=fps)[0])
+    for effector in ("hand.L", "hand.R"):
+        (a,), (b,) = intervals(before, effector, "grip"), intervals(after, effector, "grip")
+        assert b == pytest.approx(a, abs=1.0 / fps + 1.0 / 60.0)
+
+
+def test_the_same_take_gives_the_same_bytes(pole):
+    puppet, _, found = pole
+    assert script.to_json(found) == script.to_json(read(puppet))
+    assert script.from_json(script.to_json(found)) == found
+    assert script.from_json(script.to_file_text(found)) == found
+
+
+def test_hands_of_another_thickness_are_found_out_from_the_pole():
+    """The palm lies 12 mm further along the hand than laid out: the axis is found all the same."""
+    puppet = Puppet(8.0)
+    puppet.sway()
+    for side, start, height, sign in (("L", 1.0, 1.3, 1.0), ("R", 2.0, 1.7, -1.0)):
+        palm = performer.palms(puppet.figure)[side]
+        t = np.clip(puppet.time, start, 6.5)
+        heights = height + 0.25 * puppet.between(start + 1.0, start + 2.0)
+        held, turns = on_pole(POINT, AXIS, RADIUS, heights, sign * (60.0 * t + 90.0))
+        puppet.lead_palm(side, puppet.reached(held, sign, start, 6.5), turns)
+        puppet.positions[:, palm.joint] -= 0.012 * rotation.rotate(puppet.rotations[:, palm.joint], palm.along)
+    (prop,) = read(puppet).props
+    at = np.array(prop.point) + np.array(prop.axis) * (1.5 - prop.point[2]) / prop.axis[2]
+    assert np.linalg.norm(at - (POINT + AXIS * 1.5)) < 0.005
+
+
+def test_what_cannot_be_read_is_named(pole):
+    puppet, _, _ = pole
+    roles = {r: j for r, j in puppet.figure.roles.items() if r != "hips"}
+    with pytest.raises(FootholdError, match="hips"):
+        extract(puppet.figure._replace(roles=roles), puppet.motion, 60.0)
+    one = puppet.motion._replace(positions=puppet.positions[:1], rotations=puppet.rotations[:1])
+    with pytest.raises(FootholdError, match="one frame"):
+        extract(puppet.figure, one, 60.0)
+    box = script.Prop("crate", "box", size=(1.0, 1.0, 1.0), source="artist")
+    with pytest.raises(FootholdError, match="crate.*object"):
+        read(puppet, prop=box)
+    handless = {r: j for r, j in puppet.figure.roles.items() if not r.startswith(("hand", "forearm", "middle"))}
+    found = extract(puppet.figure._replace(roles=handless), puppet.motion, 60.0)
+    assert any("No hand" in note for note in found.notes)
+
+
+def test_the_thresholds_are_told_with_their_histograms(pole):
+    _, _, found = pole
+    assert {"foot speed", "hands from pole", "pole"} <= set(found.evidence)
+    hands = found.evidence["hands from pole"]
+    assert hands["clear"] and hands["zone"][0] <= hands["threshold"] <= hands["zone"][1]
+    assert len(hands["edges"]) == len(hands["counts"]) + 1 and sum(hands["counts"]) == 2 * found.frames
+    assert replace(found, evidence={}) != found
