@@ -14,7 +14,7 @@ _RATE = 30.0  # samples a second of a contact's path
 _SLIDE = (0.015, 0.05, 0.2)  # metres over the floor, m/s upwards, seconds: what a foot that slides keeps to
 _HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a hand that stands on it
 _SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
-_TELLS = 0.15  # metres that the hips move by during the only hold of a place: less may be chance
+_TELLING = 3  # holds of fixed places that a take has at least: one or two may be chance
 _LEGS = (0.015, 0.4)  # metres from a pole's surface and seconds, of legs and trunk that hold it
 _PRIORITY = {"grip": 3.0, "plant": 2.0, "clasp": 1.5, "rest-on": 1.0}
 
@@ -260,6 +260,8 @@ def _read_places(palms, motion, hips, fps, found, props):
         for (first, last), place in zip(hold.runs, hold.places):
             if taken[first:last + 1].mean() < 0.5:
                 places.append((hold.side, path, first, last, place))
+    if len(places) < _TELLING:
+        return
     groups = []
     for item in places:
         near = next((g for g in groups if np.linalg.norm(np.mean([p[-1] for p in g], axis=0) - item[-1])
@@ -268,8 +270,7 @@ def _read_places(palms, motion, hips, fps, found, props):
             groups.append([item])
         else:
             near.append(item)
-    telling = [g for g in groups if len(g) > 1 or np.ptp(hips[g[0][2]:g[0][3] + 1], axis=0).max() > _TELLS]
-    for n, group in enumerate(telling, 1):
+    for n, group in enumerate(groups, 1):
         name = f"place {n}"
         middle = np.mean([p[-1] for p in group], axis=0)
         size = np.maximum(np.ptp([p[-1] for p in group], axis=0), 0.03)

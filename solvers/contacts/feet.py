@@ -18,7 +18,7 @@ _STEP = 0.25  # metres from one support to the next: a step of a stair, the wand
 _SUPPORT = 0.12  # seconds that a foot must carry the performer to stand elsewhere than on the floor
 _STRIDE = 1.5  # seconds from one support to the next
 _SETTLED = 0.15  # seconds into a plant by which the foot stands
-_SURELY = 4.0  # times the median wander of a standing point: beyond it, it has left
+_SURELY = 3.5  # times the wander of a standing point: beyond it, it has left
 _DRIFT = 10.0  # likewise along the floor
 _FINEST = 0.0004  # metres; what lies nearer touches
 _RISE = 0.016  # metres up to which the way off the floor tells when it began
@@ -120,14 +120,14 @@ def _standing(paths, still, floor, fps):
 
 
 def _wander(paths, downs):
-    """(along the floor, over it): how far in metres points that stand wander about their place, by the median."""
+    """(along the floor, over it): how far in metres points that stand wander about their place, three times in four."""
     flat, high = [np.zeros(1)], [np.zeros(1)]
     for name, path in paths.items():
         for first, last in segments.runs(downs[name]):
             off = path[first:last + 1] - np.median(path[first:last + 1], axis=0)
             flat.append(np.linalg.norm(off[:, :2], axis=-1))
             high.append(np.abs(off[:, 2]))
-    return float(np.median(np.concatenate(flat))), float(np.median(np.concatenate(high)))
+    return float(np.percentile(np.concatenate(flat), 75.0)), float(np.percentile(np.concatenate(high), 75.0))
 
 
 def _edges(path, first, last, wander, fps):

@@ -186,17 +186,32 @@ def test_a_walk_holds_nothing():
 
 
 def test_hands_that_hold_a_bar_hold_fixed_places():
-    puppet = Puppet(8.0)
+    puppet = Puppet(12.0)
     puppet.sway(0.4)
+    spans = {"L": [(1.5, 5.0), (7.0, 11.0)], "R": [(1.5, 11.0)]}
     for side, sign in (("L", 1.0), ("R", -1.0)):
-        puppet.lead_palm(side, puppet.reached(np.array([0.25 * sign, -0.1, 2.1]), sign, 1.5, 6.0))
+        path = np.array([0.25 * sign, -0.1, 2.1])
+        held = puppet.reached(path, sign, *spans[side][0])
+        for start, end in spans[side][1:]:
+            again = puppet.reached(path, sign, start, end)
+            held = np.where(puppet.time[:, None] < start - 0.5, held, again)
+        puppet.lead_palm(side, held)
     found = read(puppet)
     for side, sign in (("L", 1.0), ("R", -1.0)):
-        (one,) = intervals(found, f"hand.{side}", "grip")
-        assert one == pytest.approx((1.5, 6.0), abs=0.1)
-        surface = of(found, f"hand.{side}", "grip")[0].surface
+        grips = of(found, f"hand.{side}", "grip")
+        assert [(c.start, c.end) for c in grips] == [pytest.approx(span, abs=0.1) for span in spans[side]]
+        (surface,) = {c.surface for c in grips}
         (prop,) = [p for p in found.props if p.name == surface]
         assert np.linalg.norm(np.array(prop.point) - [0.25 * sign, -0.1, 2.1]) < 0.02
+
+
+def test_one_hand_that_is_still_once_holds_nothing():
+    puppet = Puppet(8.0)
+    puppet.sway(0.4)
+    puppet.lead_palm("L", puppet.reached(np.array([0.25, -0.1, 2.1]), 1.0, 2.0, 3.0))
+    puppet.lead_palm("R", puppet.reached(np.array([-0.25, -0.1, 2.1]), -1.0, 20.0, 21.0))
+    found = read(puppet)
+    assert not found.props and not [c for c in found.contacts if c.kind == "grip"]
 
 
 @pytest.mark.parametrize("size, turn, move", [(1.4, 0.9, (3.0, -2.0, 0.0)), (0.55, -2.2, (-7.0, 1.0, 1.3)),
