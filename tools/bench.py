@@ -24,6 +24,7 @@ import numpy as np  # noqa: E402
 from foothold.operators import job  # noqa: E402
 from foothold.operators.bridge import compat, keys, roles  # noqa: E402
 from foothold.solvers import rotation  # noqa: E402
+from foothold.solvers.contacts.extract import extract  # noqa: E402
 
 _TRUNK = (("hips", None, (0, 0, 0.94)), ("spine", "hips", (0, 0, 0.1)), ("spine.1", "spine", (0, 0, 0.12)),
           ("chest", "spine.1", (0, 0, 0.13)), ("neck", "chest", (0, 0, 0.15)), ("head", "neck", (0, 0, 0.09)))
@@ -171,6 +172,19 @@ def growth(args):
     print(f"growth: {bake:.1f} KB a frame, of which the keys themselves {keys_alone:.1f}")
 
 
+def contact_times(args):
+    """Print how long it takes to read the contacts off a take, and that it grows with the frames alone."""
+    for frames in (args.frames, 2 * args.frames):
+        scene, settings = stage(args, frames)
+        take = job.run(job.read_take_steps(scene, settings))
+        motion = take.samples.motion()
+        started = time.perf_counter()
+        found = extract(take.figure, motion, 60.0)
+        seconds = time.perf_counter() - started
+        print(f"contacts: {frames} frames in {seconds:.2f} s, {frames / seconds:,.0f} frames/s, "
+              f"{len(found.contacts)} found, peak {_status('VmHWM'):.0f} MB", flush=True)
+
+
 def main():
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -182,6 +196,7 @@ def main():
     if args.memory:
         return memory(args)
     times(args)
+    contact_times(args)
     growth(args)
 
 

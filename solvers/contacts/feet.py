@@ -20,6 +20,7 @@ _STRIDE = 1.5  # seconds from one support to the next
 _SETTLED = 0.15  # seconds into a plant by which the foot stands
 _SURELY = 3.5  # times the wander of a standing point: beyond it, it has left
 _DRIFT = 10.0  # likewise along the floor
+_SEEN = 1.0  # seconds around a plant in which its edges are looked for
 _FINEST = 0.0004  # metres; what lies nearer touches
 _RISE = 0.016  # metres up to which the way off the floor tells when it began
 
@@ -137,14 +138,18 @@ def _edges(path, first, last, wander, fps):
     """
     out = []
     low = max(_SURELY * wander[1], _FINEST)
+    begin = max(first - int(_SEEN * fps), 0)  # what lies further away cannot matter, and would cost
+    seen, first, last = path[begin:last + int(_SEEN * fps) + 1], first - begin, last - begin
     for step in (-1, 1):
         reach = min(int(round(_SETTLED * fps)), (last - first) // 2)
         inside = first + reach if step < 0 else last - reach
-        off = path - np.median(path[max(first, inside - reach // 2):min(last, inside + reach // 2) + 1], axis=0)
+        off = seen - np.median(seen[max(first, inside - reach // 2):min(last, inside + reach // 2) + 1], axis=0)
         drift = np.linalg.norm(off[:, :2], axis=-1)
         away = np.abs(off[:, 2]) + np.maximum(drift - _DRIFT * wander[0], 0.0)
-        out.append(segments.edge(away, inside, step, low, max(_RISE, 4.0 * low)))
-    return tuple(out) if out[0] < out[1] else (float(first), float(last))  # too short a touch to have an inside
+        out.append(begin + segments.edge(away, inside, step, low, max(_RISE, 4.0 * low)))
+    if out[0] >= out[1]:  # too short a touch to have an inside
+        return float(begin + first), float(begin + last)
+    return tuple(out)
 
 
 def plants(found, frames):

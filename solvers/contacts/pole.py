@@ -23,6 +23,7 @@ _TIME = 0.7  # seconds that it is held for at least, by both hands together
 _SHARE = 0.1  # of that time, by the hand that holds it less
 _OTHERS = 0.35  # of the time that hands hold anything still, off the line: with more, it is one of several things
 _INDEPENDENT = 40.0  # samples that all frames together count for: neighbours tell the same, and noise wanders slowly
+_TRIED = 40  # of the longest holds, to draw lines through: a pole that is there is among them
 _TURNS = 8  # of the refinement, which settles in three or four
 
 
@@ -153,14 +154,15 @@ def _shifted(pole, laid_out, palm, motion, frames):
 def _densest_line(points, weights, sides):
     """(point, axis) of the upright line near which most of the holds' time lies, held by both hands; or None.
 
-    Every pair of holds that lie above one another is tried, and the vertical through each.
+    Every pair of the longest holds that lie above one another is tried, and the vertical through each.
     """
-    tried = [(p, np.array([0.0, 0.0, 1.0])) for p in points]
-    for i in range(len(points)):
-        rise = points - points[i]
+    longest = points[np.sort(np.argsort(-weights, kind="stable")[:_TRIED])]
+    tried = [(p, np.array([0.0, 0.0, 1.0])) for p in longest]
+    for start in longest:
+        rise = longest - start
         length = np.linalg.norm(rise, axis=-1)
         for j in np.flatnonzero((length > _SPREAD) & (rise[:, 2] > np.cos(_LEAN) * length)):
-            tried.append((points[i], rise[j] / length[j]))
+            tried.append((start, rise[j] / length[j]))
     best, score = None, 0.0
     for point, axis in tried:
         off = points - point
