@@ -3,7 +3,7 @@
 Needs what the window tests need (tools/blender_root.sh sets it up, or BLENDER names a Blender that has Xvfb and
 ImageMagick beside it). Outside it opens a screen and starts Blender on it with this same file; inside it loads the
 demo, works through the panel as an artist would, and photographs the screen. The contact sheet that `make demo`
-renders is shrunk to demo.png.
+renders is shrunk to demo.png, its plot of the contacts is copied.
 """
 
 import importlib.util
@@ -52,7 +52,10 @@ def outside(folder):
 
 
 def shrink_demo(folder):
-    """The first eight cells of the contact sheet that `make demo` renders, where it is there."""
+    """The first eight cells of the contact sheet that `make demo` renders, and its plot, where they are there."""
+    plot = ROOT / "build" / "demo" / "contacts.png"
+    if plot.is_file():
+        (folder / plot.name).write_bytes(plot.read_bytes())
     sheet = ROOT / "build" / "demo" / "demo.png"
     if sheet.is_file():
         subprocess.run([ROOT / "tools" / "within.sh", "convert", str(sheet), "-crop", "100%x68%+0+0", "+repage",
