@@ -11,6 +11,7 @@ from ..errors import FootholdError
 from . import feet, grips, performer, pole, script, segments, signals, touch
 
 _RATE = 30.0  # samples a second of a contact's path
+_SWING = 0.6  # seconds of a foot's coming down or going up at most
 _SLIDE = (0.015, 0.05, 0.2)  # metres over the floor, m/s upwards, seconds: what a foot that slides keeps to
 _HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a hand that stands on it
 _SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
@@ -122,7 +123,9 @@ def _read_feet(figure, motion, fps, found, notes, evidence):
         rows = slice(int(round(first)), int(round(last)) + 1)
         down[side][rows] = True
         speed = float(np.median(np.min([s.speed[rows] for s in soles if s.name.endswith(side)], axis=0)))
-        found.append(_Found(f"foot.{side}", "floor", "plant", first, last, 0.0, 0.0, "sole", _xyz(sole.path), None,
+        ways = [segments.way(signals.smooth(sole.path[:, 2], fps, 0.02), int(round(t)), step, int(_SWING * fps))
+                for t, step in ((first, -1), (last, 1))]
+        found.append(_Found(f"foot.{side}", "floor", "plant", first, last, *ways, "sole", _xyz(sole.path), None,
                             float(np.clip(1.0 - speed / threshold.zone[1], 0.1, 1.0)), tuple(parts)))
     height, climb, shortest = _SLIDE
     for sole in soles:

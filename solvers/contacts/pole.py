@@ -80,7 +80,7 @@ def find(palms, motion, hips, fps):
     sides = np.concatenate([[h.side] * len(h.runs) for h in found]) if found else np.empty(0, str)
     if len(points) < 2:
         return None, "no pole: the hands are never still while the body moves"
-    line = _densest_line(points, weights, sides)
+    line = _densest_line(points, weights, sides, len(palms))
     if line is None:
         return None, "no pole: what the hands hold still at does not lie on one upright line that both hold"
     pole = Pole(*line, _RADIUS[0], dict(palms), np.inf, 0, 0.0)
@@ -151,8 +151,8 @@ def _shifted(pole, laid_out, palm, motion, frames):
     return palm._replace(offset=palm.offset + step)
 
 
-def _densest_line(points, weights, sides):
-    """(point, axis) of the upright line near which most of the holds' time lies, held by both hands; or None.
+def _densest_line(points, weights, sides, hands):
+    """(point, axis) of the upright line near which most of the holds' time lies, held by all `hands`; or None.
 
     Every pair of the longest holds that lie above one another is tried, and the vertical through each.
     """
@@ -168,7 +168,7 @@ def _densest_line(points, weights, sides):
         off = points - point
         along = off @ axis
         near = np.linalg.norm(off - along[:, None] * axis, axis=-1) < _NEAR
-        if len(set(sides[near])) < 2 or np.ptp(along[near]) < 0.1:
+        if len(set(sides[near])) < hands or np.ptp(along[near]) < 0.1:
             continue
         gained = weights[near].sum() * (1.0 + min(np.ptp(along[near]), 1.0))
         if gained > score:

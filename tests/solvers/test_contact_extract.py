@@ -113,6 +113,8 @@ def test_plants_are_found_to_the_frame(fps):
         for one, true in zip(got, wanted):
             assert one == pytest.approx(true, abs=max(2.0 / fps, 0.04))
         for contact in of(found, f"foot.{side}", "plant"):
+            if contact.end < 5.9:
+                assert 0.2 <= contact.release <= 0.4  # half a step goes up
             assert {p.part for p in contact.parts} == {"heel", "ball"}
             assert min(p.start for p in contact.parts) == contact.start
             assert max(p.end for p in contact.parts) == contact.end
@@ -290,3 +292,11 @@ def test_the_thresholds_are_told_with_their_histograms(pole):
     assert hands["clear"] and hands["zone"][0] <= hands["threshold"] <= hands["zone"][1]
     assert len(hands["edges"]) == len(hands["counts"]) + 1 and sum(hands["counts"]) == 2 * found.frames
     assert replace(found, evidence={}) != found
+
+
+def test_a_performer_with_one_hand_holds_a_pole_with_it():
+    puppet, grips = with_pole()
+    roles = {r: j for r, j in puppet.figure.roles.items() if r != "hand.R"}
+    found = extract(puppet.figure._replace(roles=roles), puppet.motion, puppet.fps)
+    assert [p.name for p in found.props] == ["pole"]
+    assert intervals(found, "hand.L", "grip")[0] == pytest.approx(grips[0][1:], abs=0.05)
