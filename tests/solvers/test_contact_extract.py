@@ -134,7 +134,7 @@ def test_a_step_up_a_box_is_a_plant_and_a_foot_held_in_the_air_is_none():
     puppet = Puppet(8.0)
     puppet.step("L", 1.0, 1.6, (0.0, -0.3, 0.2))
     puppet.step("R", 2.2, 2.8, (0.0, -0.3, 0.2))
-    puppet.step("R", 4.0, 4.6, (0.0, -0.2, 0.35))  # and there it hangs
+    puppet.step("R", 4.0, 4.6, (0.0, -0.2, 0.15))  # and there it hangs
     found = read(puppet)
     assert intervals(found, "foot.L", "plant")[-1] == pytest.approx((1.6, 8.0), abs=0.05)
     assert intervals(found, "foot.R", "plant")[-1] == pytest.approx((2.8, 4.0), abs=0.05)
@@ -156,7 +156,7 @@ def test_hands_that_hold_each_other_and_hips_are_found():
     puppet.sway(0.1, 2.3)
     hips = puppet.positions[:, puppet.joint("hips")]
     for side, sign in (("L", 1.0), ("R", -1.0)):
-        clasp = hips + np.array([0.02 * sign, 0.25, 0.0])
+        clasp = hips + np.array([0.02 * sign, 0.14, 0.0])  # against the back of the hips
         resting = hips + np.array([0.175 * sign, 0.0, 0.07])
         free = hips + np.array([0.5 * sign, -0.1, 0.1])
         to, back = puppet.between(1.0, 1.5), puppet.between(3.0, 3.5)
@@ -235,6 +235,7 @@ def test_size_place_and_heading_change_the_coordinates_only(pole, size, turn, mo
     assert np.abs(rotation.rotate(about, np.array(was.axis)) - now.axis).max() < 1e-4
     grip_was, grip_now = of(before, "hand.L", "grip")[0].path, of(after, "hand.L", "grip")[0].path
     assert np.ptp(np.array(grip_now["azimuth"]) - np.array(grip_was["azimuth"])) < 0.1
+    assert np.ptp(np.array(grip_now["height"]) - size * np.array(grip_was["height"])) < 5e-5 * max(size, 1.0)
 
 
 @pytest.mark.parametrize("fps", [29.97, 100.0])
@@ -300,3 +301,53 @@ def test_a_performer_with_one_hand_holds_a_pole_with_it():
     found = extract(puppet.figure._replace(roles=roles), puppet.motion, puppet.fps)
     assert [p.name for p in found.props] == ["pole"]
     assert intervals(found, "hand.L", "grip")[0] == pytest.approx(grips[0][1:], abs=0.05)
+
+
+def held_at(puppet, side, places):
+    """Lead a palm to places, (start, end, place) each, and beside the hips between them."""
+    sign = 1.0 if side == "L" else -1.0
+    path = None
+    for start, end, place in places:
+        one = puppet.reached(np.array(place), sign, start, end)
+        path = one if path is None else np.where(puppet.time[:, None] < start - 0.5, path, one)
+    puppet.lead_palm(side, path)
+
+
+def test_hands_that_hold_many_things_hold_no_pole():
+    """Both hands meet on one upright line once, and hold other places for most of the time."""
+    puppet = Puppet(16.0)
+    puppet.sway(0.4)
+    held_at(puppet, "L", [(1.0, 2.5, (0.0, -0.3, 1.3)), (4.0, 8.0, (0.5, 0.2, 1.5)), (9.5, 14.0, (0.4, -0.4, 1.9))])
+    held_at(puppet, "R", [(1.0, 2.5, (0.0, -0.3, 1.7)), (4.0, 8.0, (-0.5, 0.1, 1.4)), (9.5, 14.0, (-0.4, -0.2, 1.8))])
+    found = read(puppet)
+    assert not [p for p in found.props if p.kind == "cylinder"]
+    assert any("elsewhere" in note for note in found.notes)
+    assert len([c for c in found.contacts if c.kind == "grip"]) == 6
+
+
+def test_a_body_that_hardly_moves_tells_nothing_about_still_hands():
+    puppet = Puppet(10.0)
+    puppet.sway(0.02, 0.5)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        held_at(puppet, side, [(1.0, 3.0, (0.3 * sign, -0.3, 1.3)), (4.5, 6.0, (0.3 * sign, -0.3, 1.6)),
+                               (7.5, 9.0, (0.3 * sign, -0.3, 1.9))])
+    assert not read(puppet).props
+
+
+def test_a_moment_below_the_floor_is_not_the_floor():
+    puppet = Puppet(6.0)
+    puppet.step("L", 2.0, 2.6)
+    floor = read(puppet).floor
+    dip = -0.12 * puppet.between(3.0, 3.1) * (1.0 - puppet.between(3.25, 3.35))
+    for role in ("foot.R", "toe.R"):
+        puppet.positions[:, puppet.joint(role), 2] += dip
+    assert read(puppet).floor == pytest.approx(floor, abs=0.003)
+
+
+def test_palms_face_down_in_a_t_pose_and_lie_beyond_the_wrist():
+    figure = Puppet(1.0).figure
+    for side, palm in performer.palms(figure).items():
+        wrist = figure.rest.positions[0, palm.joint]
+        place = performer.place(palm, figure.rest)[0]
+        sign = 1.0 if side == "L" else -1.0
+        assert place[2] < wrist[2] - 0.01 and 0.04 < sign * (place[0] - wrist[0]) < 0.12

@@ -104,3 +104,8 @@ def test_what_is_no_script_is_refused(text):
 def test_mirrored_names():
     assert script.mirrored("hand.L") == "hand.R" and script.mirrored("foot.R") == "foot.L"
     assert script.mirrored("pole") == "pole" and script.mirrored("hips") == "hips"
+
+
+def test_numbers_are_written_to_ten_micrometres():
+    text = script.to_json(ContactScript(30.0, 10, (Prop("pole", point=(1.0 / 3.0, -1e-9, 2.0), radius=0.02),)))
+    assert json.loads(text)["props"][0]["point"] == [0.33333, 0.0, 2.0] and "-0.0" not in text
