@@ -20,7 +20,6 @@ _PALM = 0.015  # metres by which the palm's place on its hand may be off
 _RESIDUAL = 0.015  # metres: a line that hands hold worse than so is none
 _SPREAD = 0.25  # metres along the line that its holds cover at least
 _TIME = 0.7  # seconds that it is held for at least, by both hands together
-_SHARE = 0.1  # of that time, by the hand that holds it less
 _OTHERS = 0.35  # of the time that hands hold anything still, off the line: with more, it is one of several things
 _INDEPENDENT = 40.0  # samples that all frames together count for: neighbours tell the same, and noise wanders slowly
 _TRIED = 40  # of the longest holds, to draw lines through: a pole that is there is among them
@@ -104,7 +103,6 @@ def find(palms, motion, hips, fps):
                         (pole.spread < _SPREAD, f"it is held over {100 * pole.spread:.0f} cm only"),
                         (held.sum() < _TIME, f"it is held for {held.sum():.1f} s only"),
                         (others > _OTHERS, f"{100 * others:.0f} % of what the hands hold lies elsewhere"),
-                        (held.min() < _SHARE * held.sum(), "one hand only holds it"),
                         (lean > np.degrees(_LEAN), f"it leans by {lean:.0f} degrees")):
         if wrong:
             return None, f"no pole: of the best line, {told}"
