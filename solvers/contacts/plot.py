@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from . import script as scripts
 
 _WIDTH, _LEFT, _RIGHT, _LANE, _TOP, _GAP = 1400, 130, 30, 22, 44, 34
@@ -21,7 +23,7 @@ class Drawing(NamedTuple):
 def draw(script):
     """The Drawing of a ContactScript."""
     effectors = [e for e in scripts.EFFECTORS if any(c.effector == e for c in script.contacts)]
-    histograms = [(name, one) for name, one in script.evidence.items() if "edges" in one]
+    histograms = signals_of(script.evidence)
     lanes = _TOP + _LANE * max(1, len(effectors))
     rows = -(-len(histograms) // _COLUMNS)
     height = lanes + 2 * _GAP + rows * (_HIGH + 2 * _GAP)
@@ -63,10 +65,8 @@ def _bars(shapes, script, effectors, bottom):
 
 def _histogram(shapes, name, one, x, y, wide):
     """One signal's histogram over a logarithmic axis, its empty zone and its threshold."""
-    edges, counts, unit = one["edges"], one["counts"], one["unit"]
-    told = (f"{name}: threshold {one['threshold']:.3g} {unit}, in the zone from {one['zone'][0]:.3g} to "
-            f"{one['zone'][1]:.3g}" if one["clear"] else f"{name}: no empty zone between the humps")
-    shapes.append(("text", x, y - 8, told, 13, _INK if one["clear"] else _LINE))
+    edges, counts = one["edges"], one["counts"]
+    shapes.append(("text", x, y - 8, sentence(name, one), 13, _INK if one["clear"] else _LINE))
     count = len(counts)
 
     def at(value):
@@ -101,3 +101,46 @@ def svg(drawing):
             words = words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
             out.append(f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size}" fill="{colour}">{words}</text>')
     return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def picture(evidence, size=256):
+    """The histograms of a script's evidence below one another, pixels (size, size, 4), 0 to 1, bottom row first.
+
+    Small enough for a panel: bars, the empty zone and the threshold, without words. Rows from the top in the order of
+    `signals_of`; clear where there is nothing to show.
+    """
+    out = np.zeros((size, size, 4), np.float32)
+    listed = signals_of(evidence)
+    high = size // max(len(listed), 2)
+    for row, (_, one) in enumerate(listed):
+        top = size - row * high
+        strip = out[top - high + 4:top - 4]
+        strip[:] = _rgba(_PAPER)
+        counts, edges = np.array(one["counts"], float), np.array(one["edges"])
+        across = np.linspace(0.0, len(counts), size, endpoint=False)
+        if one["clear"]:
+            values = np.exp(np.interp(across, np.arange(len(edges)), np.log(edges)))
+            strip[:, (values >= one["zone"][0]) & (values <= one["zone"][1])] = _rgba(_ZONE)
+        bars = np.sqrt(counts / max(counts.max(), 1.0))[across.astype(int)] * len(strip)
+        strip[np.arange(len(strip))[:, None] < bars] = _rgba("#6b7280")
+        if one["clear"]:
+            at = int(np.interp(np.log(one["threshold"]), np.log(edges), np.arange(len(edges))) / len(counts) * size)
+            strip[:, max(at - 1, 0):at + 1] = _rgba(_LINE)
+    return out
+
+
+def signals_of(evidence):
+    """(name, histogram) of the signals in a script's evidence that have one."""
+    return [(name, one) for name, one in evidence.items() if isinstance(one, dict) and "edges" in one]
+
+
+def sentence(name, one):
+    """What a histogram shows, in a sentence."""
+    if not one["clear"]:
+        return f"{name}: no empty zone between the humps"
+    return (f"{name}: threshold {one['threshold']:.3g} {one['unit']}, in the zone from {one['zone'][0]:.3g} to "
+            f"{one['zone'][1]:.3g}")
+
+
+def _rgba(colour):
+    return np.array([int(colour[i:i + 2], 16) / 255.0 for i in (1, 3, 5)] + [1.0], np.float32)
