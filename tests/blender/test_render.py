@@ -162,7 +162,7 @@ def test_nothing_changes_when_it_fails_or_is_stopped(scene, tmp_path, monkeypatc
             next(steps)
         steps.close()
         assert state() == before
-    monkeypatch.setattr(render, "_text", lambda *_: 1 / 0)
+    monkeypatch.setattr(render, "text", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         render.contact_sheet(tmp_path / "sheet.png", scene, take, body, frames=[1], size=SIZE)
     assert state() == before
