@@ -1,0 +1,1 @@
+"""Fit: a body solves its own motion against the contact script."""

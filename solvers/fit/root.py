@@ -1,0 +1,71 @@
+"""Where the root has to go so that every contact is in reach: one solve for the whole clip."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+_HORIZON = 0.35  # seconds over which the root gives way
+_STEPS = 400  # at most
+_CLOSE = 2e-5  # metres: what two steps may differ by when it is done
+
+
+class Ball(NamedTuple):
+    """A limb that has to reach: at its frames the offset lies within `radius` of `centre`."""
+
+    frames: np.ndarray  # (F,) bool
+    centre: np.ndarray  # (F, 3) metres: target less the limb's root joint
+    radius: np.ndarray  # (F,) metres
+
+
+def offset(balls, frames, fps):
+    """(offset (F, 3) in metres, how far each ball is missed by (F,), a list).
+
+    The smallest and smoothest offset that lies in every Ball: min |d|^2 + h^4 |d''|^2 by the alternating direction
+    method of multipliers (Boyd et al. 2011). All frames weigh the same, those without a ball being free to go along,
+    so that the smooth step is diagonal in the cosine basis. Without a violated ball the offset is exactly zero.
+    """
+    zero = np.zeros((frames, 3))
+    if all(not np.any(_missed(ball, zero) > 0.0) for ball in balls):
+        return zero, [np.zeros(frames) for _ in balls]
+    count = len(balls)
+    omega = np.pi * np.arange(frames) / frames
+    smooth = (2.0 - 2.0 * np.cos(omega)) ** 2 * (_HORIZON * fps) ** 4
+    weight = 30.0  # of the balls against the cost, which is one for an offset that lasts: more is nearer, and slower
+    gain = (count * weight / (1.0 + smooth + count * weight))[:, None]
+    place, held, pull = zero, np.zeros((count, frames, 3)), np.zeros((count, frames, 3))
+    for _ in range(_STEPS):
+        mean = (held - pull).mean(axis=0)
+        after = _cosine(gain * _cosine(mean), back=True)
+        # relaxed: the balls see a little more than the step, which halves the number of steps
+        seen = 1.7 * after[None] - 0.7 * held
+        held = np.stack([_into(ball, seen[k] + pull[k]) for k, ball in enumerate(balls)])
+        pull = pull + seen - held
+        moved = np.abs(after - place).max()
+        place = after
+        if moved < _CLOSE and max(np.max(_missed(ball, place)) for ball in balls) < 1e-3:
+            break
+    return place, [np.maximum(_missed(ball, place), 0.0) for ball in balls]
+
+
+def _missed(ball, place):
+    """Metres (F,) by which an offset lies outside a ball; not above zero inside and where the ball does not count."""
+    away = np.linalg.norm(place - ball.centre, axis=-1) - ball.radius
+    return np.where(ball.frames, away, 0.0)
+
+
+def _into(ball, place):
+    """The offset nearest to `place` (F, 3) that lies in the ball."""
+    away = place - ball.centre
+    far = np.linalg.norm(away, axis=-1)
+    out = ball.frames & (far > ball.radius)
+    return np.where(out[:, None], ball.centre + away * (ball.radius / np.maximum(far, 1e-12))[:, None], place)
+
+
+def _cosine(values, back=False):
+    """The cosine transform (type 2) of values (F, C) along time, or its inverse, by an even extension."""
+    frames = len(values)
+    turn = np.exp(-0.5j * np.pi * np.arange(frames) / frames)[:, None]
+    if not back:
+        return (np.fft.rfft(np.concatenate([values, values[::-1]]), axis=0)[:frames] * turn).real
+    spectrum = np.concatenate([values / turn, np.zeros((1, values.shape[1]))])
+    return np.fft.irfft(spectrum, n=2 * frames, axis=0)[:frames]
