@@ -61,6 +61,13 @@ class Plan(NamedTuple):
     carrier: int  # bone whose location carries the hips
 
 
+class WorldPose(NamedTuple):
+    """What a body is to do in the world."""
+
+    rotations: np.ndarray  # (F, K, 4) of the roles that the plan answers, in their order
+    hips: np.ndarray  # (F, 3) metres
+
+
 class Before(NamedTuple):
     """What the frames before a stretch have settled for it."""
 
@@ -359,17 +366,21 @@ def _wanted(plan, motion, before):
     return wanted, _add_twists(plan, wanted, before)
 
 
-def play(plan, motion, before=None, given=None):
-    """Play a stretch of the take's motion (world space) on the body: (Transfer, Before for the next stretch).
-
-    Stretches played one after the other, each with the Before of the one before it, give what the whole clip gives at
-    once. Of the motion's positions only those of the joints `placed` are used. `given` maps bone indices to evaluated
-    armature-space rotations (F, 4) of bones that do not follow their keys (a constraint, a driver): their children are
-    solved against what will be seen.
-    """
-    body, travel = plan.body, plan.travel
+def world_pose(plan, motion, before=None):
+    """(WorldPose of the body in a stretch of the take's world-space motion, the limbs' last rolls for the next one)."""
     wanted, rolls = _wanted(plan, motion, before.rolls if before else {})
-    hips = hips_path(plan, motion)
+    return WorldPose(wanted, hips_path(plan, motion)), rolls
+
+
+def share_twists(plan, pose):
+    """Let the twist bones of a whole clip's WorldPose follow its limbs anew, in place."""
+    _add_twists(plan, pose.rotations, {})
+
+
+def keys(plan, pose, motion, before=None, given=None):
+    """(Transfer, Before without rolls) by which the body takes a WorldPose; the rest as of `play`."""
+    body, travel = plan.body, plan.travel
+    wanted, hips = pose
     start = before.start if before else hips[0, :2]
     places = {body.roles[role]: p for role, p in _joint_paths(plan, motion, wanted, hips).items()}
     offset = None
@@ -386,8 +397,20 @@ def play(plan, motion, before=None, given=None):
     if before:
         rotations *= np.where(rotation.dot(rotations[0], before.rotations) < 0.0, -1.0, 1.0)[:, None]
     return (Transfer({j: rotations[:, k] for k, j in enumerate(bones)}, locations, offset,
-                     {j: wanted[:, k] for k, j in enumerate(bones)}),
-            Before(rotations[-1].copy(), rolls, start))
+                     {j: wanted[:, k] for k, j in enumerate(bones)}), Before(rotations[-1].copy(), {}, start))
+
+
+def play(plan, motion, before=None, given=None):
+    """Play a stretch of the take's motion (world space) on the body: (Transfer, Before for the next stretch).
+
+    Stretches played one after the other, each with the Before of the one before it, give what the whole clip gives at
+    once. Of the motion's positions only those of the joints `placed` are used. `given` maps bone indices to evaluated
+    armature-space rotations (F, 4) of bones that do not follow their keys (a constraint, a driver): their children are
+    solved against what will be seen.
+    """
+    pose, rolls = world_pose(plan, motion, before)
+    result, after = keys(plan, pose, motion, before, given)
+    return result, after._replace(rolls=rolls)
 
 
 def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):

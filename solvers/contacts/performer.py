@@ -61,7 +61,7 @@ def place(point, motion):
     return motion.positions[:, point.joint] + rotation.rotate(motion.rotations[:, point.joint], point.offset)
 
 
-def _axes(figure):
+def axes(figure):
     """(left, back, up) of the rest, unit vectors (3,) in the world; the world's own where the rest tells none."""
     facing = rest.facing(figure.rest.positions, figure.roles)
     return np.eye(3) if facing is None else rotation.rotate(facing[0], np.eye(3))
@@ -75,7 +75,7 @@ def _on(figure, role, world):
 
 def feet(figure):
     """Heel and ball of the mapped feet: "heel.L", "ball.L", ... -> Point."""
-    _, back, up = _axes(figure)
+    _, back, up = axes(figure)
     leg = leg_length(figure.rest.positions[0], figure.roles) or LEG
     out = {}
     for side in SIDES:
@@ -102,7 +102,7 @@ def palms(figure):
     The palm faces down in a T-pose; another rest is taken to have swung there with the arm. A hand without fingers goes
     on as its forearm does.
     """
-    left, _, up = _axes(figure)
+    left, _, up = axes(figure)
     limbs = rest.limb_directions(figure.rest.positions, figure.roles)
     out = {}
     for side, sign in zip(SIDES, (1.0, -1.0)):

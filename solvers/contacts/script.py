@@ -345,3 +345,24 @@ class _Reader:
 def rounded(script):
     """The script as it comes back from its own text: what is compared, stored and edited is always this."""
     return from_dict(to_dict(replace(script, contacts=in_order(script.contacts))))
+
+
+def within(script, start, frames, fps):
+    """The script of a part of its take, as if the take began at `start` seconds and had so many frames at `fps`.
+
+    Contacts that lie outside are left out, those that reach over an end are cut there.
+    """
+    end = start + (frames - 1) / fps
+
+    def moved(time):
+        return min(max(time, start), end) - start
+
+    contacts = []
+    for contact in script.contacts:
+        if contact.end < start or contact.start > end:
+            continue
+        parts = tuple(replace(part, start=moved(part.start), end=moved(part.end)) for part in contact.parts
+                      if part.end >= start and part.start <= end)
+        path = {**contact.path, "time": [t - start for t in contact.path["time"]]} if contact.path else {}
+        contacts.append(replace(contact, start=moved(contact.start), end=moved(contact.end), path=path, parts=parts))
+    return replace(script, fps=fps, frames=frames, contacts=tuple(contacts))

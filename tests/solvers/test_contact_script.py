@@ -109,3 +109,13 @@ def test_mirrored_names():
 def test_numbers_are_written_to_ten_micrometres():
     text = script.to_json(ContactScript(30.0, 10, (Prop("pole", point=(1.0 / 3.0, -1e-9, 2.0), radius=0.02),)))
     assert json.loads(text)["props"][0]["point"] == [0.33333, 0.0, 2.0] and "-0.0" not in text
+
+
+def test_a_part_of_a_take_has_its_part_of_the_script(whole):
+    part = script.within(whole, 1.0, 101, 50.0)
+    assert part.duration == 2.0 and [c.id for c in part.contacts] == ["hand.L:1", "foot.L:1"]
+    grip, plant = part.contacts
+    assert (grip.start, grip.end) == (0.0, 2.0) and grip.path["time"] == [-1.0, 2.0]
+    assert (plant.start, plant.end) == (0.0, 0.25) and [p.part for p in plant.parts] == ["heel", "ball"]
+    assert (plant.parts[0].start, plant.parts[0].end) == (0.0, 0.0)
+    assert script.within(whole, 0.0, whole.frames, whole.fps) == whole

@@ -1,10 +1,17 @@
 """The parts of the fit against what must hold of each."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from figures import build, dance, layout, play
 
-from foothold.solvers import rotation
-from foothold.solvers.fit import limbs, root
+from foothold.solvers import rotation, transfer
+from foothold.solvers.contacts import performer
+from foothold.solvers.contacts.script import Contact, ContactScript, Part, Prop, rounded
+from foothold.solvers.fit import limbs, root, targets
+from foothold.solvers.fit.fit import fit
+from foothold.solvers.skeleton import identity_channels
 
 
 def arm(frames=200, seed=1, straight=False):
@@ -107,3 +114,122 @@ def test_the_cosine_transform_goes_there_and_back():
     assert np.abs(root._cosine(root._cosine(values), back=True) - values).max() < 1e-12
     k = np.cos(np.pi * 5 * (np.arange(64) + 0.5) / 64)[:, None]
     assert np.flatnonzero(np.abs(root._cosine(k)[:, 0]) > 1e-9).tolist() == [5]
+
+
+# The whole fit
+
+def performed(**layout_of_body):
+    """(plan, script, pose, motion, source palms, fps) of a performer who sways with bent arms and knees, her contacts,
+    and a body of other proportions."""
+    source, fps, frames = build(), 60.0, 360
+    channels = dance(source, frames, amount=0.05)
+    channels.location[:] *= 0.1
+    channels.location[:, source.roles["hips"], 2] -= 0.06
+    for side, sign in (("L", -1.0), ("R", 1.0)):
+        for role, bend in (("forearm", (0.0, 0.0, 1.4 * sign)), ("thigh", (-0.4, 0.0, 0.0)), ("shin", (0.8, 0.0, 0.0)),
+                           ("foot", (-0.4, 0.0, 0.0))):
+            j = source.roles[f"{role}.{side}"]
+            channels.rotation[:, j] = rotation.mul(rotation.exp(np.array(bend)), channels.rotation[:, j])
+    motion = play(source, channels)
+    palms = {side: performer.place(palm, motion) for side, palm in performer.palms(source).items()}
+    times = np.arange(frames) / fps
+
+    def path(values, first, last, names):
+        rows = slice(first, last + 1)
+        return {"time": times[rows].tolist(), **{name: values[rows, i].tolist() for i, name in enumerate(names)}}
+
+    stick = Prop("stick", point=tuple(palms["R"][200] - (0.05, 0.03, 0.0)), radius=0.03)
+    off = palms["R"] - np.array(stick.point)
+    around = np.stack([off[:, 2], np.degrees(np.unwrap(np.arctan2(off[:, 1], off[:, 0])))], axis=-1)
+    soles = performer.feet(source)
+    ankles = {side: performer.place(soles[f"ball.{side}"], motion) for side in "LR"}
+    floor = float(min(a[:, 2].min() for a in ankles.values()))
+    contacts = [
+        Contact("hand.L:1", "hand.L", "ledge", "grip", 1.0, 3.0, path=path(palms["L"], 60, 180, "xyz"), priority=3.0),
+        Contact("hand.R:1", "hand.R", "stick", "grip", 2.5, 4.5, path=path(around, 150, 270, ("height", "azimuth")),
+                priority=3.0)]
+    for side, spans in (("L", [(0, 100), (150, 359)]), ("R", [(60, 250), (300, 359)])):
+        for n, (a, b) in enumerate(spans):
+            parts = (Part("heel", times[a], times[b]), Part("ball", times[min(a + 10, b)], times[b]))
+            where = {"time": [times[a], times[b]], "x": [0.0, 0.0], "y": [0.0, 0.0], "z": [floor, floor]}
+            contacts.append(Contact(f"foot.{side}:{n}", f"foot.{side}", "floor", "plant", times[a], times[b],
+                                    path=where, parts=parts, priority=2.0))
+    script = rounded(ContactScript(fps, frames, (stick, Prop("ledge", "box")), tuple(contacts), floor))
+    body = build(layout(**layout_of_body), seed=9)
+    held = identity_channels(len(body.skeleton.names))
+    heights = transfer.ankle_height(motion.positions, source.roles)
+    plan = transfer.plan(source, body, held, transfer.lowest_ankle(heights))
+    return plan, script, transfer.world_pose(plan, motion)[0], motion, palms, fps
+
+
+def seen(plan, pose, motion):
+    return transfer.played(plan.body, plan.held, transfer.keys(plan, pose, motion)[0])
+
+
+BODIES = {"same": {}, "short arms": {"arm": 0.85}, "long arms": {"arm": 1.2}, "short legs": {"leg": 0.8},
+          "all of it": {"arm": 0.88, "leg": 1.15, "spine": 4}}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_hands_hold_and_feet_stand_on_any_body(name):
+    plan, script, pose, motion, palms, fps = performed(**BODIES[name])
+    fitted = fit(plan, script, pose, motion, palms, fps)
+    assert not fitted.misses
+    after = seen(plan, fitted.pose, motion)
+    stage, stick = targets.stage_of(plan, script), script.props[0]
+    point = stage.place(np.array(stick.point))
+    soles, hands = performer.feet(plan.body), performer.palms(plan.body)
+    for contact in script.contacts:
+        side, rows = contact.effector[-1], slice(round(contact.start * fps), round(contact.end * fps) + 1)
+        if contact.kind == "plant":
+            ball = performer.place(soles[f"ball.{side}"], after)[rows][15:]
+            assert np.ptp(ball[:, :2], axis=0).max() < 1e-6 and np.abs(ball[:, 2] - stage.body_floor).max() < 1e-6
+            continue
+        palm = performer.place(hands[side], after)[rows]
+        if contact.surface == "stick":
+            assert np.abs(np.linalg.norm((palm - point)[:, :2], axis=-1) - stick.radius).max() < 1e-6
+        else:
+            assert np.abs(palm - stage.place(palms[side][rows])).max() < 2e-5
+
+
+def test_lengths_stay_and_nothing_pops():
+    plan, script, pose, motion, palms, fps = performed(**BODIES["all of it"])
+    before, fitted = seen(plan, pose, motion), fit(plan, script, pose, motion, palms, fps)
+    after = seen(plan, fitted.pose, motion)
+    roles = plan.body.roles
+    for a, b in (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot")):
+        for side in "LR":
+            for m in (before, after):
+                length = np.linalg.norm(m.positions[:, roles[f"{b}.{side}"]] - m.positions[:, roles[f"{a}.{side}"]],
+                                        axis=-1)
+                assert np.ptp(length) < 1e-9
+            turns = after.rotations[:, roles[f"{a}.{side}"]]
+            assert np.degrees(rotation.angle(turns[1:], turns[:-1])).max() * fps < 720.0
+    assert np.linalg.norm(np.diff(fitted.offset, n=2, axis=0), axis=-1).max() * fps ** 2 < 8.0
+
+
+def test_an_empty_script_changes_nothing_bit_for_bit():
+    plan, script, pose, motion, palms, fps = performed(arm=0.9)
+    for empty in (replace(script, contacts=()), replace(script, contacts=tuple(replace(c, mute=True)
+                                                                              for c in script.contacts))):
+        fitted = fit(plan, empty, pose, motion, palms, fps)
+        assert np.array_equal(fitted.pose.rotations, pose.rotations) and np.array_equal(fitted.pose.hips, pose.hips)
+
+
+def test_far_from_contacts_the_motion_is_the_transferred_one():
+    plan, script, pose, motion, palms, fps = performed(arm=0.9)
+    only = replace(script, contacts=tuple(c for c in script.contacts if c.effector == "hand.L" and c.kind == "grip"))
+    fitted = fit(plan, only, pose, motion, palms, fps)
+    (grip,) = only.contacts
+    far = np.arange(len(pose.hips)) / fps > grip.end + 1.5
+    assert far.any() and rotation.angle(fitted.pose.rotations, pose.rotations)[far].max() < 1e-6
+
+
+def test_what_no_body_can_reach_is_told():
+    plan, script, pose, motion, palms, fps = performed(arm=0.9)
+    grips = [c for c in script.contacts if c.kind == "grip"]
+    apart = [replace(c, start=2.5, end=3.0) for c in grips]
+    apart[1] = replace(apart[1], path={**apart[1].path, "height": [h + 2.5 for h in apart[1].path["height"]]})
+    fitted = fit(plan, replace(script, contacts=tuple(apart)), pose, motion, palms, fps)
+    assert fitted.misses and all(miss.millimetres > 50.0 for miss in fitted.misses)
+    assert {miss.surface for miss in fitted.misses} == {"stick", "ledge"}
