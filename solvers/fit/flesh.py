@@ -1,0 +1,309 @@
+"""Flesh: where a body's palms and soles lie and how thick it is, measured on its own skin at rest.
+
+A mesh is looked at through its sections with planes and its hits by lines, not through its vertices alone: coarse and
+dense meshes of one shape then give the same answer.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import anatomy, rest, rotation
+from ..anatomy import FINGERS, SIDES
+from ..contacts import performer
+from ..contacts.performer import Palm, Point
+
+LARGEST = 4  # weights that are kept of a vertex
+
+_HEEL = 0.25  # of the foot's length, from behind: the heel
+_BALL = (0.5, 0.85)  # of the foot's length: where a toe joint is believed to be over the ball
+_BALL_UNKNOWN = 0.72  # of the foot's length: the ball of a foot without toe joint
+_BALL_BAND = 0.1  # of the foot's length to both sides: the ball
+_TOUCHES = 0.01  # of the foot's length: what lies so little over the lowest skin carries along with it
+_PLANES = 9  # sections through a heel or ball
+_KNUCKLES = 0.54  # of the hand's length: knuckles of a hand whose fingers are not mapped
+_PALM = 0.75  # of the way from the wrist to the knuckle that the hand points to: the palm's middle
+_GRID = 0.1  # of the same way: how far apart the lines are that find the palm's skin
+_ROUND, _OUTER = 0.9, 0.98  # quantiles of a section: its radius; its reach to a side
+_TRUNK = ("hips", "spine", "chest", "head")
+
+
+class Skin(NamedTuple):
+    """The skin of a body at rest: all that its bones carry, with triangles and weights."""
+
+    points: np.ndarray  # (N, 3) world, metres
+    faces: np.ndarray  # (T, 3) vertices of each triangle
+    bones: np.ndarray  # (N, LARGEST) bone indices by falling weight, -1 for none
+    weights: np.ndarray  # (N, LARGEST) sum 1, or 0 where no bone carries the vertex
+    rigid: np.ndarray  # (N,) bool, of an object that one bone carries: armour and tools, or the limbs of a robot
+
+
+class Soles(NamedTuple):
+    """The soles of a body."""
+
+    points: dict  # "heel.L", "ball.L", ... -> Point, as `performer.feet` lays them out
+    lowest: dict  # side -> height in metres of the foot's lowest skin in the rest, of the feet that have skin
+    notes: list  # words for the artist about what could not be measured
+
+
+def _labels(figure):
+    """For each bone (J,) the role that its skin counts for, as an index into the second return value, a list of roles.
+
+    Twist bones count for their limb; a bone without a role counts for what it hangs from. -1 for none.
+    """
+    roles = [role for role in figure.roles if not anatomy.is_twist(role)]
+    index = {role: i for i, role in enumerate(roles)}
+    out = np.full(len(figure.skeleton.names), -1)
+    for role, joint in figure.roles.items():
+        out[joint] = index.get(anatomy.twist_of(role) if anatomy.is_twist(role) else role, -1)
+    for j, parent in enumerate(figure.skeleton.parents):  # parents come first
+        if out[j] < 0 and parent >= 0:
+            out[j] = out[parent]
+    return out, roles
+
+
+def owners(figure, skin):
+    """Whose each vertex is: (N,) indices into a list of roles, and that list; -1 for no role's.
+
+    The role counts whose bones weigh most together. Where a role has skin of its own, what its bones carry as a whole
+    (armour, a sword) is not counted to it.
+    """
+    labels, roles = _labels(figure)
+    held = np.where(skin.bones >= 0, labels[skin.bones], -1)  # (N, LARGEST)
+    total = np.sum((held[:, :, None] == held[:, None, :]) * skin.weights[:, None, :], axis=-1)
+    best = np.argmax(np.where(held >= 0, total, -1.0), axis=1)
+    out = np.take_along_axis(held, best[:, None], axis=1)[:, 0]
+    soft = np.unique(out[~skin.rigid])
+    return np.where(skin.rigid & np.isin(out, soft), -1, out), roles
+
+
+def _of(figure, skin, wanted):
+    """Which vertices (N,) bool are those of the roles `wanted`."""
+    own, roles = owners(figure, skin)
+    return np.isin(own, [roles.index(role) for role in wanted if role in roles])
+
+
+def _edges(skin, counts, both=False):
+    """Ends (E, 3), (E, 3) of the triangles' edges of which one end, or both, are among the vertices `counts` (N,)."""
+    faces = skin.faces[counts[skin.faces].any(axis=1)]
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    kept = counts[edges].all(axis=1) if both else counts[edges].any(axis=1)
+    ends = skin.points[edges[kept]]
+    return ends[:, 0], ends[:, 1]
+
+
+def _sections(start, end, along, places):
+    """Where edges (E, 3), (E, 3) cross the planes at `places` (K,) along a direction (3,): plane (M,), point (M, 3)."""
+    a, b = start @ along, end @ along
+    lower, upper = np.minimum(a, b), np.maximum(a, b)
+    plane, edge = np.nonzero((lower <= places[:, None]) & (upper >= places[:, None]) & (lower < upper))
+    part = (places[plane] - a[edge]) / (b[edge] - a[edge])
+    return plane, start[edge] + part[:, None] * (end[edge] - start[edge])
+
+
+def upright(figure):
+    """Up (3,) of the floor that the rest stands on: the world axis that the trunk goes along, or else the trunk's."""
+    up = performer.axes(figure)[2]
+    axis = np.argmax(np.abs(up))
+    snapped = np.eye(3)[axis] * np.sign(up[axis])
+    return snapped if up @ snapped > 0.85 else up
+
+
+def soles(figure, skin):
+    """The Soles of the mapped feet.
+
+    As a foot stands in the rest: the heel is the lowest skin of its last quarter (be it a stiletto's tip), the ball the
+    lowest skin about the toe joint; each the middle of what lies equally low. Where there is no skin, the performer's
+    proportions are taken, and noted.
+    """
+    guessed = performer.feet(figure)
+    up, ahead = upright(figure), -performer.axes(figure)[1]
+    points, lowest, notes = {}, {}, []
+    for side in SIDES:
+        if f"foot.{side}" not in figure.roles:
+            continue
+        own = _of(figure, skin, (f"foot.{side}", f"toe.{side}")) if skin is not None else np.zeros(0, bool)
+        if own.sum() < 3:
+            points.update({name: guessed[name] for name in (f"heel.{side}", f"ball.{side}")})
+            notes.append(f"foot.{side} has no skin: its sole is taken from the proportions of the leg.")
+            continue
+        lowest[side] = float((skin.points[own] @ up).min())
+        heel, ball = _sole(figure, skin, own, side, up, ahead)
+        toe = f"toe.{side}" if f"toe.{side}" in figure.roles else f"foot.{side}"
+        points[f"heel.{side}"] = _fixed(figure, f"foot.{side}", heel)
+        points[f"ball.{side}"] = _fixed(figure, toe, ball)
+    return Soles(points, lowest, notes)
+
+
+def _fixed(figure, role, place):
+    """The Point on a role's bone that lies at the world position `place` (3,) in the rest."""
+    joint = figure.roles[role]
+    back = rotation.conj(figure.rest.rotations[0, joint])
+    return Point(joint, rotation.rotate(back, place - figure.rest.positions[0, joint]))
+
+
+def _sole(figure, skin, own, side, up, ahead):
+    """World positions (3,) of heel and ball."""
+    ankle = figure.rest.positions[0, figure.roles[f"foot.{side}"]]
+    skins = skin.points[own] - ankle
+    height = skins @ up
+    low = skins[height <= 0.25 * min(height.min(), 0.0) + 1e-9] if height.min() < 0.0 else skins
+    toe = figure.rest.positions[0, figure.roles[f"toe.{side}"]] - ankle if f"toe.{side}" in figure.roles else None
+    heading = _heading(low, toe, up, ahead)
+    frame = np.stack([heading, np.cross(up, heading), up], axis=-1)  # ahead, aside, up
+    back, front = (low @ heading).min(), (low @ heading).max()
+    length = front - back
+    middle = _BALL_UNKNOWN * length if toe is None else np.clip(toe @ heading - back, *(length * p for p in _BALL))
+    start, end = (ends - ankle for ends in _edges(skin, own, both=True))
+    out = []
+    for first, last in ((0.0, _HEEL * length), (middle - _BALL_BAND * length, middle + _BALL_BAND * length)):
+        _, cut = _sections(start, end, heading, back + np.linspace(first, last, _PLANES))
+        inside = low[(low @ heading >= back + first) & (low @ heading <= back + last)]
+        at = np.concatenate([cut, inside]) @ frame
+        at = at[at[:, 2] <= at[:, 2].min() + _TOUCHES * length]
+        out.append(ankle + frame @ np.append(0.5 * (at[:, :2].min(axis=0) + at[:, :2].max(axis=0)), at[:, 2].min()))
+    return out
+
+
+def _heading(low, toe, up, ahead):
+    """Where a foot points on the floor, unit (3,): to its toe joint, or to where its skin `low` (M, 3) goes farthest.
+
+    `low` and `toe` (3,) count from the ankle.
+    """
+    if toe is not None:
+        flat = toe - (toe @ up) * up
+        if np.linalg.norm(flat) > 0.3 * np.linalg.norm(toe):
+            return rotation.normalize(flat)
+    flat = low - (low @ up)[:, None] * up
+    far = np.linalg.norm(flat, axis=1) / max(np.linalg.norm(flat, axis=1).max(), 1e-12)
+    way = (far ** 8) @ flat
+    if np.linalg.norm(way) < 1e-9:
+        way = ahead - (ahead @ up) * up
+    return rotation.normalize(way)
+
+
+def palms(figure, skin):
+    """The palms of the hands that are mapped with their forearms, side -> Palm; and notes, a list of words.
+
+    The middle of the palm lies between wrist and knuckles, and on the skin that the palm's side of the hand has there.
+    That side is the performer's (down in a T-pose, swung there with the arm in another rest), turned about the hand so
+    that it is square to the row of the knuckles where fingers are mapped. Hands without skin, or without skin where
+    the palm should be, keep the performer's proportions, which is noted.
+    """
+    out, notes = {}, []
+    for side, guess in performer.palms(figure).items():
+        hand = [f"hand.{side}", *(f"{finger}.{n}.{side}" for finger in FINGERS[1:] for n in (0, 1))]
+        own = _of(figure, skin, hand) if skin is not None else np.zeros(0, bool)
+        found = _palm(figure, skin, own, side, guess) if own.sum() >= 3 else None
+        if found is None:
+            notes.append(f"hand.{side} has no skin on its palm: its place is taken from the forearm's length.")
+        out[side] = found or guess
+    return out, notes
+
+
+def _palm(figure, skin, own, side, guess):
+    """The Palm of a hand with the skin `own` (N,) bool; None where no skin is met."""
+    turn, wrist = figure.rest.rotations[0, guess.joint], figure.rest.positions[0, guess.joint]
+    along, down = rotation.rotate(turn, guess.along), rotation.rotate(turn, guess.out)
+    row = [f"{finger}.1.{side}" for finger in FINGERS[1:]]
+    knuckles = [figure.rest.positions[0, figure.roles[role]] - wrist for role in row if role in figure.roles]
+    down = _square(along, down, knuckles)
+    aside = np.cross(along, down)
+    tip = float(((skin.points[own] - wrist) @ along).max())
+    reach = max(float(knuckle @ along) for knuckle in knuckles) if knuckles else _KNUCKLES * tip
+    if reach <= 1e-6:
+        return None
+    faces = skin.faces[own[skin.faces].any(axis=1)]
+    steps = _GRID * reach * np.array([-1.0, 0.0, 1.0])
+    lines = np.stack(np.meshgrid(_PALM * reach + steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
+    frame = np.stack([along, aside, down], axis=-1)
+    met = _outermost(lines, (skin.points[faces] - wrist) @ frame)
+    if not np.isfinite(met).any():
+        return None
+    offset = frame @ np.array([_PALM * reach, 0.0, np.median(met[np.isfinite(met)])])
+    back = rotation.conj(turn)
+    return Palm(guess.joint, rotation.rotate(back, offset), guess.along, rotation.rotate(back, down))
+
+
+def _square(along, down, knuckles):
+    """`down` (3,) at a right angle to `along` and to the row of the knuckles [(3,), ...], if they tell one like it."""
+    down = rotation.normalize(down - (down @ along) * along)
+    if len(knuckles) < 2:
+        return down
+    normal = np.cross(along, knuckles[-1] - knuckles[0])
+    if np.linalg.norm(normal) < 1e-6:
+        return down
+    normal = rotation.normalize(normal)
+    normal = normal if normal @ down > 0.0 else -normal
+    return normal if normal @ down > 0.5 else down
+
+
+def _outermost(lines, triangles):
+    """The largest third coordinate (M,) at which lines along it, at `lines` (M, 2), meet triangles (T, 3, 3).
+
+    -inf where a line meets none.
+    """
+    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    u, v = b - a, c - a
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    sound = np.abs(area) > 1e-14
+    at = lines[:, None] - a[None, :, :2]
+    scale = np.where(sound, area, 1.0)
+    s = (at[..., 0] * v[:, 1] - at[..., 1] * v[:, 0]) / scale
+    t = (u[:, 0] * at[..., 1] - u[:, 1] * at[..., 0]) / scale
+    inside = sound & (s >= -1e-9) & (t >= -1e-9) & (s + t <= 1.0 + 2e-9)
+    return np.where(inside, a[:, 2] + s * u[:, 2] + t * v[:, 2], -np.inf).max(axis=1, initial=-np.inf)
+
+
+def thickness(figure, skin, role, parts):
+    """How thick a role's flesh is at `parts` (P,) of the way from its joint to the next, metres; NaN without skin.
+
+    A limb gives its radii (P,): of each section square to the bone, what nine tenths of it keep within. Hips, spine,
+    chest and head give (P, 3): how far the trunk (or head) reaches from the bone to the sides, the larger, to the front
+    and to the back. Limbs that end (hand, foot, toe, head) end where their skin does. Parts beyond the skin are taken
+    at its end.
+    """
+    parts = np.atleast_1d(np.asarray(parts, float))
+    trunk = role.split(".")[0] in _TRUNK
+    torso = ["hips", *anatomy.torso(figure.roles)]
+    out = np.full((len(parts), 3) if trunk else len(parts), np.nan)
+    own = _of(figure, skin, [role]) if skin is not None else np.zeros(0, bool)
+    if not own.any():
+        return out
+    start, along, length = _axis(figure, skin.points[own], role)
+    counts = _of(figure, skin, torso) if role in torso else own
+    a, b = (ends - start for ends in _edges(skin, counts))
+    if not len(a):
+        return out
+    reach = np.concatenate([a, b]) @ along
+    places = np.clip(parts * length, reach.min(), reach.max())
+    plane, cut = _sections(a, b, along, places)
+    left, back, _ = performer.axes(figure)
+    for k in range(len(parts)):
+        points = cut[plane == k]
+        if not len(points):
+            continue
+        if trunk:
+            x, y = points @ left, points @ back
+            out[k] = [max(np.quantile(x, _OUTER), np.quantile(-x, _OUTER)), np.quantile(-y, _OUTER),
+                      np.quantile(y, _OUTER)]
+        else:
+            across = points - (points @ along)[:, None] * along
+            out[k] = np.quantile(np.linalg.norm(across, axis=1), _ROUND)
+    return out
+
+
+def _axis(figure, points, role):
+    """Start (3,), unit direction (3,) and length of a role's bone; one that ends is as long as its skin (M, 3)."""
+    pose, roles = figure.rest.positions[0], figure.roles
+    start, child = pose[roles[role]], anatomy.limb_child(role, roles)
+    if role.split(".")[0] not in ("hand", "foot", "toe", "head") and child is not None:
+        way = pose[roles[child]] - start
+        if np.linalg.norm(way) > 1e-6:
+            return start, rotation.normalize(way), float(np.linalg.norm(way))
+    limbs = rest.limb_directions(figure.rest.positions, roles)
+    above = anatomy.parent(role, roles)
+    along = limbs[role][0] if role in limbs else limbs[above][0] if above in limbs else performer.axes(figure)[2]
+    if role == "head":
+        along = performer.axes(figure)[2]
+    return start, along, max(float(((points - start) @ along).max()), 1e-6)
