@@ -49,16 +49,21 @@ def _carried(layer, armature):
         if (ob.type != "MESH" or ob.hide_render or ob.display_type in {"BOUNDS", "WIRE"}
                 or not ob.visible_get(view_layer=layer)):
             continue
-        above = ob
-        while above is not None and not _deformed(ob, armature):
-            if above.parent == armature and above.parent_type == "BONE":
-                out[ob] = above.parent_bone
-                break
-            above = above.parent
-        else:
-            if above is not None:
-                out[ob] = None
+        bone = _carrier(ob, armature)
+        if bone is not None or _deformed(ob, armature):
+            out[ob] = bone
     return out
+
+
+def _carrier(ob, armature):
+    """The name of the bone that carries an object as a whole, be it through other parents; None where none does."""
+    if _deformed(ob, armature):
+        return None
+    while ob is not None:
+        if ob.parent == armature and ob.parent_type == "BONE":
+            return ob.parent_bone
+        ob = ob.parent
+    return None
 
 
 def _deformed(ob, armature):

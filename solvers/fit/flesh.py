@@ -23,6 +23,8 @@ _TOUCHES = 0.01  # of the foot's length: what lies so little over the lowest ski
 _PLANES = 9  # sections through a heel or ball
 _KNUCKLES = 0.54  # of the hand's length: knuckles of a hand whose fingers are not mapped
 _PALM = 0.75  # of the way from the wrist to the knuckle that the hand points to: the palm's middle
+_FINGERS = (0.6, 0.65, 0.7, 0.75, 0.8)  # of the hand's length: sections through fingers that are not mapped
+_FLAT = 2.0  # how many times wider than thick a hand is whose fingers tell how it lies
 _GRID = 0.1  # of the same way: how far apart the lines are that find the palm's skin
 _ROUND, _OUTER = 0.9, 0.98  # quantiles of a section: its radius; its reach to a side
 _TRUNK = ("hips", "spine", "chest", "head")
@@ -83,22 +85,30 @@ def _of(figure, skin, wanted):
     return np.isin(own, [roles.index(role) for role in wanted if role in roles])
 
 
-def _edges(skin, counts, both=False):
-    """Ends (E, 3), (E, 3) of the triangles' edges of which one end, or both, are among the vertices `counts` (N,)."""
-    faces = skin.faces[counts[skin.faces].any(axis=1)]
-    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    kept = counts[edges].all(axis=1) if both else counts[edges].any(axis=1)
-    ends = skin.points[edges[kept]]
-    return ends[:, 0], ends[:, 1]
+def _triangles(skin, counts, whole=False):
+    """The corners (T, 3, 3) of the triangles of which one corner, or the whole, is among the vertices `counts` (N,)."""
+    inside = counts[skin.faces]
+    return skin.points[skin.faces[inside.all(axis=1) if whole else inside.any(axis=1)]]
 
 
-def _sections(start, end, along, places):
-    """Where edges (E, 3), (E, 3) cross the planes at `places` (K,) along a direction (3,): plane (M,), point (M, 3)."""
-    a, b = start @ along, end @ along
-    lower, upper = np.minimum(a, b), np.maximum(a, b)
-    plane, edge = np.nonzero((lower <= places[:, None]) & (upper >= places[:, None]) & (lower < upper))
-    part = (places[plane] - a[edge]) / (b[edge] - a[edge])
-    return plane, start[edge] + part[:, None] * (end[edge] - start[edge])
+def _sections(triangles, along, places):
+    """Where triangles (T, 3, 3) cross the planes at `places` (K,) along a direction (3,).
+
+    Returns the plane (M,) and the two ends (M, 2, 3) of each piece of the outlines.
+    """
+    height = triangles @ along  # (T, 3)
+    plane, at = np.nonzero((height.min(axis=1) < places[:, None]) & (height.max(axis=1) >= places[:, None]))
+    height = height[at] - places[plane, None]
+    above = height >= 0.0
+    alone = np.argmax(above == (above.sum(axis=1) == 1)[:, None], axis=1)  # the corner that is on a side by itself
+    rows = np.arange(len(at))
+    ends = np.empty((len(at), 2, 3))
+    for k in range(2):
+        other = (alone + 1 + k) % 3
+        part = height[rows, alone] / (height[rows, alone] - height[rows, other])
+        start = triangles[at, alone]
+        ends[:, k] = start + part[:, None] * (triangles[at, other] - start)
+    return plane, ends
 
 
 def upright(figure):
@@ -154,12 +164,12 @@ def _sole(figure, skin, own, side, up, ahead):
     back, front = (low @ heading).min(), (low @ heading).max()
     length = front - back
     middle = _BALL_UNKNOWN * length if toe is None else np.clip(toe @ heading - back, *(length * p for p in _BALL))
-    start, end = (ends - ankle for ends in _edges(skin, own, both=True))
+    triangles = _triangles(skin, own, whole=True) - ankle
     out = []
     for first, last in ((0.0, _HEEL * length), (middle - _BALL_BAND * length, middle + _BALL_BAND * length)):
-        _, cut = _sections(start, end, heading, back + np.linspace(first, last, _PLANES))
+        _, cut = _sections(triangles, heading, back + np.linspace(first, last, _PLANES))
         inside = low[(low @ heading >= back + first) & (low @ heading <= back + last)]
-        at = np.concatenate([cut, inside]) @ frame
+        at = np.concatenate([cut.reshape(-1, 3), inside]) @ frame
         at = at[at[:, 2] <= at[:, 2].min() + _TOUCHES * length]
         out.append(ankle + frame @ np.append(0.5 * (at[:, :2].min(axis=0) + at[:, :2].max(axis=0)), at[:, 2].min()))
     return out
@@ -187,8 +197,8 @@ def palms(figure, skin):
 
     The middle of the palm lies between wrist and knuckles, and on the skin that the palm's side of the hand has there.
     That side is the performer's (down in a T-pose, swung there with the arm in another rest), turned about the hand so
-    that it is square to the row of the knuckles where fingers are mapped. Hands without skin, or without skin where
-    the palm should be, keep the performer's proportions, which is noted.
+    that it is square to the row of the knuckles, or of the fingers' skin where no fingers are mapped. Hands without
+    skin where the palm should be keep the performer's proportions, which is noted.
     """
     out, notes = {}, []
     for side, guess in performer.palms(figure).items():
@@ -207,17 +217,16 @@ def _palm(figure, skin, own, side, guess):
     along, down = rotation.rotate(turn, guess.along), rotation.rotate(turn, guess.out)
     row = [f"{finger}.1.{side}" for finger in FINGERS[1:]]
     knuckles = [figure.rest.positions[0, figure.roles[role]] - wrist for role in row if role in figure.roles]
-    down = _square(along, down, knuckles)
-    aside = np.cross(along, down)
+    triangles = _triangles(skin, own) - wrist
     tip = float(((skin.points[own] - wrist) @ along).max())
+    down = _square(along, down, knuckles[-1] - knuckles[0] if len(knuckles) > 1 else _row(triangles, along, tip))
     reach = max(float(knuckle @ along) for knuckle in knuckles) if knuckles else _KNUCKLES * tip
     if reach <= 1e-6:
         return None
-    faces = skin.faces[own[skin.faces].any(axis=1)]
+    frame = np.stack([along, np.cross(along, down), down], axis=-1)
     steps = _GRID * reach * np.array([-1.0, 0.0, 1.0])
     lines = np.stack(np.meshgrid(_PALM * reach + steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
-    frame = np.stack([along, aside, down], axis=-1)
-    met = _outermost(lines, (skin.points[faces] - wrist) @ frame)
+    met = _outermost(lines, triangles @ frame)
     if not np.isfinite(met).any():
         return None
     offset = frame @ np.array([_PALM * reach, 0.0, np.median(met[np.isfinite(met)])])
@@ -225,15 +234,29 @@ def _palm(figure, skin, own, side, guess):
     return Palm(guess.joint, rotation.rotate(back, offset), guess.along, rotation.rotate(back, down))
 
 
-def _square(along, down, knuckles):
-    """`down` (3,) at a right angle to `along` and to the row of the knuckles [(3,), ...], if they tell one like it."""
+def _row(triangles, along, tip):
+    """Across the fingers (3,), as the hand's triangles (T, 3, 3) from the wrist on tell; None where it is not flat.
+
+    Looked at between the thumb's tip and the little finger's: the thumb lies under the palm.
+    """
+    plane, ends = _sections(triangles, along, tip * np.array(_FINGERS))
+    if not len(ends):
+        return None
+    ends = ends - (ends @ along)[..., None] * along
+    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
+    means = [np.average(ends[plane == k].mean(axis=1), axis=0, weights=length[plane == k] + 1e-12)
+             for k in np.unique(plane)]
+    ends = ends - np.array(means)[np.searchsorted(np.unique(plane), plane), None]
+    moments = np.einsum("mki,mkj,m->ij", ends, ends, length)  # of the outline: a a' + b b' + (a + b)(a + b)'
+    moments += np.einsum("mi,mj,m->ij", ends.sum(axis=1), ends.sum(axis=1), length)
+    sizes, ways = np.linalg.eigh(moments)
+    return ways[:, 2] if sizes[2] > _FLAT ** 2 * sizes[1] else None
+
+
+def _square(along, down, row):
+    """`down` (3,) at a right angle to `along`, and to the row of the fingers (3,) if that tells one like it."""
     down = rotation.normalize(down - (down @ along) * along)
-    if len(knuckles) < 2:
-        return down
-    normal = np.cross(along, knuckles[-1] - knuckles[0])
-    if np.linalg.norm(normal) < 1e-6:
-        return down
-    normal = rotation.normalize(normal)
+    normal = rotation.normalize(np.cross(along, row)) if row is not None else np.zeros(3)
     normal = normal if normal @ down > 0.0 else -normal
     return normal if normal @ down > 0.5 else down
 
@@ -272,15 +295,14 @@ def thickness(figure, skin, role, parts):
         return out
     start, along, length = _axis(figure, skin.points[own], role)
     counts = _of(figure, skin, torso) if role in torso else own
-    a, b = (ends - start for ends in _edges(skin, counts))
-    if not len(a):
+    triangles = _triangles(skin, counts) - start
+    if not len(triangles):
         return out
-    reach = np.concatenate([a, b]) @ along
-    places = np.clip(parts * length, reach.min(), reach.max())
-    plane, cut = _sections(a, b, along, places)
+    low, high = (triangles @ along).min(), (triangles @ along).max()
+    plane, cut = _sections(triangles, along, np.clip(parts * length, low + 1e-9 * (high - low), high))
     left, back, _ = performer.axes(figure)
     for k in range(len(parts)):
-        points = cut[plane == k]
+        points = cut[plane == k].reshape(-1, 3)
         if not len(points):
             continue
         if trunk:
