@@ -15,7 +15,7 @@ import traceback
 from ..solvers.errors import FootholdError
 from .terminal import BAD_INPUT, FAILED, GOOD, WRONG_USE, say
 
-STAGES = ("transfer",)
+STAGES = ("transfer", "contacts")  # as job.STAGES, which needs Blender
 
 
 def _flush():
@@ -50,6 +50,8 @@ def _range(text):
 def _stages(text):
     stages = text.split(",")
     unknown = [s for s in stages if s not in STAGES]
+    if "transfer" not in stages:
+        raise argparse.ArgumentTypeError("the stage 'transfer' is always there: name it, too")
     if unknown:
         raise argparse.ArgumentTypeError(f"no stage is called '{unknown[0]}'; there is: {', '.join(STAGES)}")
     return stages
@@ -105,6 +107,8 @@ def parser(prog="foothold"):
     bake.add_argument("--range", type=_range, metavar="A:B", default=(None, None), help="frames to bake")
     bake.add_argument("--step", type=_count, default=1, help="key every Nth frame")
     bake.add_argument("--stages", type=_stages, default=["transfer"], help=f"comma-separated: {', '.join(STAGES)}")
+    bake.add_argument("--contacts", metavar="SCRIPT.json", help="the contact script for the stage 'contacts'; read off "
+                                                                 "the take if not told")
     bake.add_argument("--travel", choices=("hips", "root", "object"), default="hips", help="what carries the way")
     bake.add_argument("--in-place", action="store_true", help="leave out the way on the floor")
     bake.add_argument("--scale", type=_positive, help="scale of the way on the floor; leg lengths if not told")

@@ -2,18 +2,23 @@
 
 import itertools
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 
 from ..solvers import rest, rotation, transfer
+from ..solvers.contacts import performer
+from ..solvers.contacts.extract import extract
+from ..solvers.contacts.script import within
 from ..solvers.errors import FootholdError
+from ..solvers.fit.fit import fit
 from ..solvers.skeleton import backward, branch, forward, identity_channels, rest_motion
-from .bridge import compat, evaluate, keys, rates, read, samples
+from .bridge import compat, evaluate, keys, rates, read, samples, scripts
 from .bridge import roles as role_store
 
+STAGES = ("transfer", "contacts")
 AWRY = np.radians(0.1)  # a bone that evaluates this far from its keys is reported
 
 
@@ -41,6 +46,8 @@ class BakeSettings:
     travel: transfer.Travel = transfer.Travel()
     action_name: str = ""
     take_action: object = None  # None: the one that the take plays
+    stages: tuple = STAGES[:1]  # of STAGES
+    script: object = None  # contacts.script.ContactScript; None: the one kept with the take's action, or extracted now
 
 
 @dataclass
@@ -54,6 +61,7 @@ class BakeReport:
     left_over: list = field(default_factory=list)  # what of it no alignment takes away, likewise
     flips: list = field(default_factory=list)  # of the take, repaired
     awry: list = field(default_factory=list)  # (bone, degrees, reason): evaluates otherwise than keyed
+    contacts: dict = field(default_factory=dict)  # what the stage "contacts" did; empty where it is off
     edits: int = 0  # hand edits kept
     notes: list = field(default_factory=list)
     seconds: dict = field(default_factory=dict)  # stage -> how long it took
@@ -326,30 +334,67 @@ def solve_steps(scene, settings):
     read_seconds = time.perf_counter() - started
     plan = transfer.plan(take.figure, body, held, take.lowest_ankle, settings.travel, take.origin,
                          body.skeleton.world[:3, 3])
-    channels, awry = (yield from part(_keys_steps(settings.body, plan, take), 0.5, 0.7)), []
+    pose, kept = None, {}
+    if "contacts" in settings.stages:
+        pose, kept = yield from part(_fit_steps(scene, settings, plan, take), 0.5, 0.6)
+    channels, awry = (yield from part(_keys_steps(settings.body, plan, take, pose), 0.6, 0.7)), []
     if evaluate.reason(settings.body) is not None:
-        channels, awry = yield from part(_as_seen_steps(scene, settings.body, plan, take, channels), 0.7, 1.0)
-    report = BakeReport(frames=len(take.frames), scale=plan.scale, flips=take.flips, awry=awry)
+        channels, awry = yield from part(_as_seen_steps(scene, settings.body, plan, take, pose, channels), 0.7, 1.0)
+    report = BakeReport(frames=len(take.frames), scale=plan.scale, flips=take.flips, awry=awry, contacts=kept)
     report.disagreement, report.left_over = compare_rests(take.figure, body)
     report.seconds = {"read": read_seconds, "transfer": time.perf_counter() - started - read_seconds}
     return take.frames, channels, report
 
 
-def _played(plan, take, given):
-    """The transfer of a take, stretch by stretch: yields (rows, Transfer). `given` (F, 4) as in `transfer.play`."""
+def _fit_steps(scene, settings, plan, take):
+    """(WorldPose, what was done as plain data) of the stage "contacts"; a generator of the part done."""
+    action = settings.take_action or take_action(settings.take)
+    fps = action_fps(action, scene) / settings.step
+    script = settings.script or scripts.load(action)
+    if script is None:
+        whole = replace(settings, first=None, last=None, step=1)
+        whole = take if whole == settings else (yield from part(read_take_steps(scene, whole), 0.0, 0.2))
+        script = extract(whole.figure, whole.samples.motion(), action_fps(action, scene))
+    start = (take.frames[0] - read.frame_span(action)[0]) / action_fps(action, scene)
+    script = within(script, start, len(take.frames), fps)
+    yield 0.3
+    whole = take.samples.motion(placed=[*transfer.placed(plan), *_hands(take.figure)])
+    pose, _ = transfer.world_pose(plan, whole)
+    yield 0.5
+    palms = {side: performer.place(palm, whole) for side, palm in performer.palms(take.figure).items()}
+    fitted = fit(plan, script, pose, whole, palms, fps)
+    told = {"count": sum(not c.mute for c in script.contacts),
+            "root_mm": round(1000.0 * float(np.linalg.norm(fitted.offset, axis=-1).max()), 1),
+            "moved_mm": {limb: round(1000.0 * float(way.max()), 1) for limb, way in fitted.moved.items()},
+            "misses": [{"contact": m.contact, "effector": m.effector, "surface": m.surface,
+                        "frame": int(take.frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses]}
+    return fitted.pose, told
+
+
+def _hands(figure):
+    return [j for role, j in figure.roles.items() if role in ("hand.L", "hand.R")]
+
+
+def _played(plan, take, pose, given):
+    """The transfer of a take, stretch by stretch: yields (rows, Transfer). `pose` is the whole clip's WorldPose where a
+    stage has changed it; `given` (F, 4) as in `transfer.play`."""
     before = None
     for rows in samples.stretches(len(take.frames)):
         seen = {j: q[rows].astype(float) for j, q in given.items()}
         motion = take.samples.motion(rows, transfer.placed(plan))
-        result, before = transfer.play(plan, motion, before, seen)
+        if pose is None:
+            result, before = transfer.play(plan, motion, before, seen)
+        else:
+            part_of = transfer.WorldPose(pose.rotations[rows], pose.hips[rows])
+            result, before = transfer.keys(plan, part_of, motion, before, seen)
         yield rows, result
 
 
-def _keys_steps(body, plan, take, given=None):
+def _keys_steps(body, plan, take, pose=None, given=None):
     """The KeyChannels of a whole take, as Blender stores them; a generator of the part done that returns them."""
     count = len(take.frames)
     out, last = {}, {}
-    for rows, result in _played(plan, take, given or {}):
+    for rows, result in _played(plan, take, pose, given or {}):
         for channel in key_channels(body, plan.body.skeleton, result, last):
             path, values = channel.data_path, channel.values
             if path not in out:
@@ -379,7 +424,7 @@ def part(steps, start, end):
         yield start + (end - start) * done
 
 
-def _as_seen_steps(scene, armature, plan, take, channels):
+def _as_seen_steps(scene, armature, plan, take, pose, channels):
     """Solve the children of bones that constraints or drivers move against what is seen, from the trunk outwards.
 
     Plays the keys from a temporary action; yields the part done and returns the KeyChannels and the bones that do not
@@ -391,14 +436,15 @@ def _as_seen_steps(scene, armature, plan, take, channels):
         for turn in range(4):
             keys.write_keys(armature, preview, take.frames, channels, record=False)
             seen = yield from part(_seen_steps(scene, armature, plan.body, take.frames), turn / 4.0, (turn + 1) / 4.0)
-            new = {j: off for j, off in _off(plan, take, given, seen).items() if off > AWRY}
+            new = {j: off for j, off in _off(plan, take, pose, given, seen).items() if off > AWRY}
             awry = new
             fresh = set(new) - set(given)
             if not fresh:
                 break
             # bones nearest to the root first: what hangs from them may be off for no fault of its own
             given.update({j: seen[j] for j in fresh if not fresh & set(_ancestors(skeleton, j))})
-            channels = yield from part(_keys_steps(armature, plan, take, given), (turn + 1) / 4.0, (turn + 1) / 4.0)
+            done = (turn + 1) / 4.0
+            channels = yield from part(_keys_steps(armature, plan, take, pose, given), done, done)
     return channels, [(skeleton.names[j], round(float(np.degrees(off)), 2), _why(armature, skeleton.names[j]))
                       for j, off in sorted(awry.items(), key=lambda item: -item[1])]
 
@@ -419,11 +465,11 @@ def _seen_steps(scene, armature, body, frames):
     return seen
 
 
-def _off(plan, take, given, seen):
+def _off(plan, take, pose, given, seen):
     """By how many radians mapped bones are at most seen elsewhere than wanted: bone index -> radians."""
     into = rotation.conj(rotation.from_matrix(rotation.orthonormal(plan.body.skeleton.world[:3, :3])))
     off = {}
-    for rows, result in _played(plan, take, given):
+    for rows, result in _played(plan, take, pose, given):
         for j, wanted in result.rotations_world.items():
             angle = rotation.angle(seen[j][rows].astype(float), rotation.mul(into, wanted)).max()
             off[j] = max(off.get(j, 0.0), float(angle))

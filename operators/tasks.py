@@ -14,7 +14,7 @@ from ..solvers.contacts import plot, script
 from ..solvers.errors import FootholdError
 from ..solvers.skeleton import rest_motion
 from . import contacts, guess, job, resampling, terminal
-from .bridge import compat, files, measure, plots, rates, read, render, samples
+from .bridge import compat, files, measure, plots, rates, read, render, samples, scripts
 from .bridge import roles as role_store
 
 TAKE, BODY = "Take", "Body"
@@ -134,7 +134,7 @@ def bake_command(args):
     """`bake`; returns the report as plain data."""
     outputs = [(args.out, files.EXPORTS), (args.report, None), (args.sheet, (".png",))]
     outputs = [(path, suffixes) for path, suffixes in outputs if path]
-    _check_outputs(outputs, (args.take, args.body, args.rest, args.body_rest, args.map))
+    _check_outputs(outputs, (args.take, args.body, args.rest, args.body_rest, args.map, args.contacts))
     scene = fresh_scene()
     take = load_take(args.take, args.take_action)
     loaded_body = files.import_file(args.body)
@@ -154,7 +154,8 @@ def bake_command(args):
     rates.give_scene(scene, fps)
     settings = job.BakeSettings(
         take.armature, body, take_rest, body_rest, args.range[0], args.range[1], args.step,
-        transfer.Travel(args.travel, args.in_place, args.scale, args.height_scale), args.action)
+        transfer.Travel(args.travel, args.in_place, args.scale, args.height_scale), args.action,
+        stages=tuple(args.stages), script=scripts.load_file(args.contacts) if args.contacts else None)
     done = job.run(job.bake_steps(scene, settings))
     for imported in temporary:
         if imported is not None:
@@ -169,13 +170,17 @@ def bake_command(args):
               "scale": {"horizontal": done.scale[0], "vertical": done.scale[1]},
               "rest_disagreement_deg": _rows(done.disagreement), "rest_left_over_deg": _rows(done.left_over),
               "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
-              "notes": done.notes, "cost": _cost(done)}
+              "notes": done.notes, "stages": args.stages, "contacts": done.contacts, "cost": _cost(done)}
     if job.large(done.left_over):
         terminal.say(job.disagreement_sentence(job.large(done.left_over)))
     for bone, degrees, reason in done.awry:
         terminal.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
+    for miss in done.contacts.get("misses", ()):
+        terminal.say(f"contact '{miss['contact']}' ({miss['effector']} on {miss['surface']}) is {miss['mm']:g} mm out "
+                     f"of reach at frame {miss['frame']}")
     if args.report or args.json:
-        report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"])
+        report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"],
+                                            pure_transfer=args.stages == ["transfer"])
     with _no_remains([path for path, _ in outputs]):
         if args.sheet:
             render.contact_sheet(args.sheet, scene, take.armature, body)
