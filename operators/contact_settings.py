@@ -97,7 +97,7 @@ def _sync_now():
 
 
 def is_synced(context):
-    """Whether the rows tell what is there; where not, they will as soon as drawing is over, which may change nothing."""
+    """Whether the rows tell what is there; where not, they will when drawing, which may change nothing, is over."""
     if context.window_manager.foothold_contacts.stamp == stamp(context):
         return True
     if not bpy.app.background and not bpy.app.timers.is_registered(_sync_now):

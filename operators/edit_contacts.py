@@ -93,8 +93,8 @@ class FOOTHOLD_OT_contacts_extract(Steps, Operator):
 
     bl_idname = "foothold.contacts_extract"
     bl_label = "Extract Contacts"
-    bl_description = ("Find what the take touches, from when to when. What you added or changed stays, what you deleted "
-                      "does not come back")
+    bl_description = ("Find what the take touches, from when to when. What you added or changed stays, what you "
+                      "deleted does not come back")
     bl_options = {"REGISTER", "UNDO"}
 
     keep: BoolProperty(name="Keep Edits", default=True, options={"SKIP_SAVE"},
@@ -130,7 +130,7 @@ class FOOTHOLD_OT_contacts_add(_OnScript, Operator):
     bl_description = "Add a contact that begins at the current frame"
 
     effector: StringProperty(name="Who", options={"SKIP_SAVE"}, description="Who touches; empty as set in the panel")
-    surface: StringProperty(name="What", options={"SKIP_SAVE"}, description="What is touched; empty as set in the panel")
+    surface: StringProperty(name="What", options={"SKIP_SAVE"}, description="What is touched; empty as set")
     frames: IntProperty(name="Frames", default=30, min=1, description="How long it lasts, as far as the take goes")
 
     @classmethod
@@ -316,8 +316,8 @@ class FOOTHOLD_OT_contacts_load(Change, Operator, ImportHelper):
         action = job.take_action(context.scene.foothold.take)
         script, own = scripts.load_file(self.filepath), empty_script(context)
         if (script.frames, script.fps) != (own.frames, own.fps):
-            raise FootholdError(f"{self.filepath}: it is for a take of {script.frames} frames at {script.fps:g} fps, and "
-                                f"'{action.name}' has {own.frames} at {own.fps:g}: choose the file of this take.")
+            raise FootholdError(f"{self.filepath}: it is for a take of {script.frames} frames at {script.fps:g} fps, "
+                                f"and '{action.name}' has {own.frames} at {own.fps:g}: choose the file of this take.")
         scripts.store(action, script)
         show(context)
         return f"{len(script.contacts)} contacts loaded"

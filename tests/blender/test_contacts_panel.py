@@ -12,7 +12,7 @@ import whole_file  # noqa: E402
 from foothold.operators import contact_settings, contacts, edit_contacts  # noqa: E402
 from foothold.operators.bridge import scripts  # noqa: E402
 from foothold.solvers.contacts import edit  # noqa: E402
-from foothold.solvers.contacts.script import Contact, ContactScript, Prop, Removed, rounded, to_json  # noqa: E402
+from foothold.solvers.contacts.script import Contact, ContactScript, Prop, Removed, rounded  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 
 ops = bpy.ops.foothold
