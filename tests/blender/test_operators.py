@@ -54,7 +54,8 @@ def same_keys(one, other):
 
 def snapshot():
     """The whole file. The panel's settings are compared by value: 4.5 stores empty groups as soon as one looks."""
-    return whole_file.snapshot(skip=('scenes["Scene"]["foothold"]',))
+    groups = "foothold", "foothold_contacts"
+    return whole_file.snapshot(skip=tuple(f'scenes["Scene"]["{name}"]' for name in groups))
 
 
 def refused(operator, message, **arguments):
