@@ -47,7 +47,8 @@ def values(armature):
 
 
 def snapshot():
-    return whole_file.snapshot(skip=('scenes["Scene"]["foothold"]',))
+    groups = "foothold", "foothold_contacts"
+    return whole_file.snapshot(skip=tuple(f'scenes["Scene"]["{name}"]' for name in groups))
 
 
 def refused(operator, message, **arguments):
