@@ -20,6 +20,7 @@ _BALL = (0.5, 0.85)  # of the foot's length: where a toe joint is believed to be
 _BALL_UNKNOWN = 0.72  # of the foot's length: the ball of a foot without toe joint
 _BALL_BAND = 0.1  # of the foot's length to both sides: the ball
 _TOUCHES = 0.01  # of the foot's length: what lies so little over the lowest skin carries along with it
+_OUTLINES = (0.2, 0.4, 0.6, 0.8)  # of the way from the ankle down: outlines of a foot without toe joint
 _PLANES = 9  # sections through a heel or ball
 _KNUCKLES = 0.54  # of the hand's length: knuckles of a hand whose fingers are not mapped
 _PALM = 0.75  # of the way from the wrist to the knuckle that the hand points to: the palm's middle
@@ -111,6 +112,23 @@ def _sections(triangles, along, places):
     return plane, ends
 
 
+def _spread(triangles, along, places):
+    """How the outlines at `places` (K,) along a direction spread about their middles.
+
+    Returns their second moments (3,), rising, the first of no meaning, and the axes of these as columns (3, 3). Pieces
+    count by their length, so that it does not matter how the surface is divided.
+    """
+    plane, ends = _sections(triangles, along, places)
+    ends = ends - (ends @ along)[..., None] * along
+    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
+    total = np.bincount(plane, length, len(places))
+    middles = np.stack([np.bincount(plane, length * ends[:, :, i].mean(axis=1), len(places)) for i in range(3)], -1)
+    ends = ends - (middles / np.where(total > 0.0, total, 1.0)[:, None])[plane, None]
+    moments = np.einsum("mki,mkj,m->ij", ends, ends, length)  # of a piece: a a' + b b' + (a + b)(a + b)'
+    moments += np.einsum("mi,mj,m->ij", ends.sum(axis=1), ends.sum(axis=1), length)
+    return np.linalg.eigh(moments)
+
+
 def upright(figure):
     """Up (3,) of the floor that the rest stands on: the world axis that the trunk goes along, or else the trunk's."""
     up = performer.axes(figure)[2]
@@ -155,16 +173,16 @@ def _fixed(figure, role, place):
 def _sole(figure, skin, own, side, up, ahead):
     """World positions (3,) of heel and ball."""
     ankle = figure.rest.positions[0, figure.roles[f"foot.{side}"]]
-    skins = skin.points[own] - ankle
-    height = skins @ up
-    low = skins[height <= 0.25 * min(height.min(), 0.0) + 1e-9] if height.min() < 0.0 else skins
+    skins, triangles = skin.points[own] - ankle, _triangles(skin, own, whole=True) - ankle
+    low = np.concatenate([skins[skins @ up <= 0.0], _sections(triangles, up, np.zeros(1))[1].reshape(-1, 3)])
+    if not len(low):  # no skin under the ankle at all
+        low = skins
     toe = figure.rest.positions[0, figure.roles[f"toe.{side}"]] - ankle if f"toe.{side}" in figure.roles else None
-    heading = _heading(low, toe, up, ahead)
+    heading = _heading(low, triangles, toe, up, ahead)
     frame = np.stack([heading, np.cross(up, heading), up], axis=-1)  # ahead, aside, up
     back, front = (low @ heading).min(), (low @ heading).max()
     length = front - back
     middle = _BALL_UNKNOWN * length if toe is None else np.clip(toe @ heading - back, *(length * p for p in _BALL))
-    triangles = _triangles(skin, own, whole=True) - ankle
     out = []
     for first, last in ((0.0, _HEEL * length), (middle - _BALL_BAND * length, middle + _BALL_BAND * length)):
         _, cut = _sections(triangles, heading, back + np.linspace(first, last, _PLANES))
@@ -175,21 +193,19 @@ def _sole(figure, skin, own, side, up, ahead):
     return out
 
 
-def _heading(low, toe, up, ahead):
-    """Where a foot points on the floor, unit (3,): to its toe joint, or to where its skin `low` (M, 3) goes farthest.
+def _heading(low, triangles, toe, up, ahead):
+    """Where a foot points on the floor, unit (3,): to its toe joint, or else as its outline is long.
 
-    `low` and `toe` (3,) count from the ankle.
+    `toe` (3,), the skin `low` (M, 3) and `triangles` (T, 3, 3) count from the ankle, of which toes are farther away
+    than the heel.
     """
-    if toe is not None:
-        flat = toe - (toe @ up) * up
-        if np.linalg.norm(flat) > 0.3 * np.linalg.norm(toe):
-            return rotation.normalize(flat)
-    flat = low - (low @ up)[:, None] * up
-    far = np.linalg.norm(flat, axis=1) / max(np.linalg.norm(flat, axis=1).max(), 1e-12)
-    way = (far ** 8) @ flat
-    if np.linalg.norm(way) < 1e-9:
-        way = ahead - (ahead @ up) * up
-    return rotation.normalize(way)
+    flat = toe - (toe @ up) * up if toe is not None else np.zeros(3)
+    if np.linalg.norm(flat) > 0.3 * np.linalg.norm(toe if toe is not None else 1.0):
+        return rotation.normalize(flat)
+    sizes, ways = _spread(triangles, up, (low @ up).min() * np.array(_OUTLINES))
+    way = ways[:, 2] if sizes[2] > 0.0 else ahead - (ahead @ up) * up
+    reach = low @ way
+    return rotation.normalize(way if reach.max() >= -reach.min() else -way)
 
 
 def palms(figure, skin):
@@ -239,17 +255,7 @@ def _row(triangles, along, tip):
 
     Looked at between the thumb's tip and the little finger's: the thumb lies under the palm.
     """
-    plane, ends = _sections(triangles, along, tip * np.array(_FINGERS))
-    if not len(ends):
-        return None
-    ends = ends - (ends @ along)[..., None] * along
-    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
-    means = [np.average(ends[plane == k].mean(axis=1), axis=0, weights=length[plane == k] + 1e-12)
-             for k in np.unique(plane)]
-    ends = ends - np.array(means)[np.searchsorted(np.unique(plane), plane), None]
-    moments = np.einsum("mki,mkj,m->ij", ends, ends, length)  # of the outline: a a' + b b' + (a + b)(a + b)'
-    moments += np.einsum("mi,mj,m->ij", ends.sum(axis=1), ends.sum(axis=1), length)
-    sizes, ways = np.linalg.eigh(moments)
+    sizes, ways = _spread(triangles, along, tip * np.array(_FINGERS))
     return ways[:, 2] if sizes[2] > _FLAT ** 2 * sizes[1] else None
 
 
