@@ -33,7 +33,7 @@ def read_skin(armature, skeleton):
 def _seen_in(armature):
     """The scene and view layer that an armature is looked at in: the current ones where it is in them."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
-    if armature.name not in layer.objects and armature.users_scene:
+    if layer.objects.get(armature.name) != armature and armature.users_scene:
         scene = armature.users_scene[0]
         layer = scene.view_layers[0]
     return scene, layer

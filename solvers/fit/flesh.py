@@ -311,12 +311,12 @@ def thickness(figure, skin, role, parts):
         points = cut[plane == k].reshape(-1, 3)
         if not len(points):
             continue
+        across = points - (points @ along)[:, None] * along
         if trunk:
-            x, y = points @ left, points @ back
+            x, y = across @ left, across @ back
             out[k] = [max(np.quantile(x, _OUTER), np.quantile(-x, _OUTER)), np.quantile(-y, _OUTER),
                       np.quantile(y, _OUTER)]
         else:
-            across = points - (points @ along)[:, None] * along
             out[k] = np.quantile(np.linalg.norm(across, axis=1), _ROUND)
     return out
 
