@@ -231,6 +231,25 @@ def test_a_rig_that_is_hidden_still_has_its_skin(rig):
     assert armature.hide_viewport and armature.hide_get()
 
 
+def test_the_skin_lies_where_the_skeleton_does(rig):
+    """Not where the object has gone since it was read."""
+    armature, _ = rig
+    skeleton = read.read_skeleton(armature)
+    before = skin.read_skin(armature, skeleton)
+    armature.location.z += 5.0
+    bpy.context.view_layer.update()
+    assert skin.read_skin(armature, skeleton).points == pytest.approx(before.points, abs=1e-5)
+
+
+def test_a_mesh_that_is_deformed_is_no_armour_whatever_it_hangs_from(rig):
+    armature, mesh = rig
+    skeleton = read.read_skeleton(armature)
+    mesh.parent_type, mesh.parent_bone = "BONE", "hips"
+    bpy.context.view_layer.update()
+    found = skin.read_skin(armature, skeleton)
+    assert not found.rigid.any() and len(np.unique(found.bones[:, 0])) == len(skeleton.names)
+
+
 def test_a_body_without_a_mesh_has_no_skin():
     rigs.new_file()
     armature = rigs.humanoid("Bare")
@@ -268,6 +287,12 @@ def test_shape_keys_and_modifiers_count_as_they_are_seen(rig):
     bpy.context.view_layer.update()
     raised = skin.read_skin(armature, skeleton)
     assert raised.points - plain.points == pytest.approx(np.tile([0.0, 0.0, 0.1], (len(plain.points), 1)), abs=1e-5)
+    for frame, value in ((29, 0.0), (31, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+    bpy.context.scene.frame_set(31)
+    moved = skin.read_skin(armature, skeleton)
+    assert moved.points - plain.points == pytest.approx(np.tile([0.0, 0.0, 0.2], (len(plain.points), 1)), abs=1e-5)
     mesh.modifiers.new("Finer", "SUBSURF").levels = 1
     fine = skin.read_skin(armature, skeleton)
     assert len(fine.points) > 3 * len(plain.points) and len(fine.points) == len(fine.weights) == len(fine.bones)

@@ -127,6 +127,29 @@ def test_feet_turned_out_keep_their_own_heading():
         assert place(figure, found.points[f"ball.{side}"]) == pytest.approx([*toe[:2], 0.0], abs=1e-6)
 
 
+def test_the_toe_joint_says_where_a_broad_foot_points():
+    figure = build(seed=22)
+    pieces = []
+    for side in "LR":
+        ankle = head_of(figure, f"foot.{side}")
+        pieces.append((f"foot.{side}", box(ankle - [0.3, 0.18, ankle[2]], ankle + [0.3, 0.06, 0.0])))
+    found = flesh.soles(figure, skin_of(figure, *pieces))
+    ankle = head_of(figure, "foot.L")
+    assert place(figure, found.points["heel.L"]) == pytest.approx([ankle[0], ankle[1] + 0.03, 0.0], abs=1e-6)
+
+
+def test_the_shaft_of_a_boot_is_no_heel():
+    figure = build(seed=23)
+    plain = skin_of(figure, *shoes(figure))
+    shafts = []
+    for side in "LR":
+        ankle = head_of(figure, f"foot.{side}")
+        shafts.append((f"foot.{side}", box(ankle + [-0.1, -0.1, 0.02], ankle + [0.1, 0.2, 0.2])))
+    booted = flesh.soles(figure, skin_of(figure, *shoes(figure), *shafts)).points
+    for name, point in flesh.soles(figure, plain).points.items():
+        assert booted[name].offset == pytest.approx(point.offset, abs=1e-9)
+
+
 def test_a_high_heel_stands_on_its_tip():
     figure = build(seed=7)
     pieces = []
@@ -307,6 +330,15 @@ def test_the_trunk_is_measured_to_each_side():
     assert np.isfinite(flesh.thickness(figure, skin_of(figure, ("hips", trunk)), "hips", [-0.5, 0.5])).all()
 
 
+def test_the_trunk_is_measured_whole_whichever_bone_has_it():
+    figure = build(seed=24)
+    low, high = head_of(figure, "hips")[2], head_of(figure, "neck")[2]
+    skin = skin_of(figure, ("chest", box([-0.1, -0.1, low], [0.0, 0.1, high])),
+                   ("spine", box([0.0, -0.1, low], [0.16, 0.1, high])))
+    for role in ("chest", "spine"):
+        assert flesh.thickness(figure, skin, role, 0.5)[0, 0] == pytest.approx(0.16, abs=1e-6)
+
+
 def test_another_place_and_scale_of_the_object_change_nothing_but_the_floor():
     figure = build(seed=20)
     skin = skin_of(figure, *shoes(figure), ("hand.L", hand(figure, "L")[0]), ("hand.R", hand(figure, "R")[0]))
@@ -323,18 +355,25 @@ def test_another_place_and_scale_of_the_object_change_nothing_but_the_floor():
         assert b[side].offset == pytest.approx(a[side].offset, abs=1e-9)
 
 
-def test_the_mesh_does_not_matter_to_the_measure():
-    """The same box, divided, gives the same sole."""
-    figure = build(seed=21)
-    skin = skin_of(figure, *shoes(figure))
-    middles = skin.points[skin.faces].mean(axis=1)
-    count = len(skin.points)
-    faces = np.concatenate([np.stack([skin.faces[:, i], skin.faces[:, (i + 1) % 3],
-                                      count + np.arange(len(skin.faces))], 1) for i in range(3)])
-    fine = flesh.Skin(np.concatenate([skin.points, middles]), faces,
-                      np.concatenate([skin.bones, skin.bones[skin.faces[:, 0]]]),
-                      np.concatenate([skin.weights, skin.weights[skin.faces[:, 0]]]),
-                      np.concatenate([skin.rigid, skin.rigid[skin.faces[:, 0]]]))
-    a, b = flesh.soles(figure, skin), flesh.soles(figure, fine)
-    for name in a.points:
-        assert b.points[name].offset == pytest.approx(a.points[name].offset, abs=1e-6)
+def divided(skin, part):
+    """The skin with each triangle of `part` (T,) bool divided into three."""
+    middles, count = skin.points[skin.faces[part]].mean(axis=1), len(skin.points)
+    new = count + np.arange(len(middles))
+    faces = [np.stack([skin.faces[part][:, i], skin.faces[part][:, (i + 1) % 3], new], axis=1) for i in range(3)]
+    first = skin.faces[part][:, 0]
+    return flesh.Skin(np.concatenate([skin.points, middles]), np.concatenate([skin.faces[~part], *faces]),
+                      *(np.concatenate([rows, rows[first]]) for rows in (skin.bones, skin.weights, skin.rigid)))
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_the_mesh_does_not_matter_to_the_measure(every):
+    """The same body with some of its triangles divided has the same soles and palms."""
+    figure = without(build(seed=21), "middle.1.L", "middle.1.R")
+    hands = [(f"hand.{side}", hand(figure, side, 0.3)[0]) for side in "LR"]
+    skin = skin_of(figure, *shoes(figure), *hands)
+    fine = divided(skin, np.arange(len(skin.faces)) % every == 0)
+    fine = divided(fine, np.arange(len(fine.faces)) % every == 0)
+    one, other = ({**flesh.soles(figure, s).points, **flesh.palms(figure, s)[0]} for s in (skin, fine))
+    assert len(one) == 6
+    for name in one:
+        assert other[name].offset == pytest.approx(one[name].offset, abs=1e-6)
