@@ -56,6 +56,20 @@ def active_contact(context):
     return next((c for c in script.contacts if c.id == ident), None) if script is not None else None
 
 
+def interval(context, contact):
+    """First and last frame of the timeline, with fractions, of a contact of the chosen take."""
+    clock = scripts.clock(*current(context))
+    return clock.frame(contact.start), clock.frame(contact.end)
+
+
+def other_surfaces(context):
+    """What the chosen contact could be with instead: names of surfaces."""
+    contact = active_contact(context)
+    if contact is None:
+        return []
+    return [name for name in edit.surfaces(current(context)[1]) if name not in (contact.surface, contact.effector)]
+
+
 def redraw(context):
     """Have all editors drawn again that show contacts."""
     for window in context.window_manager.windows:

@@ -2,10 +2,21 @@
 
 import bpy
 
-from . import bake, cli, contact_settings, edit_contacts, edit_roles, import_take, pick_rest, review, settings
+from . import (
+    bake,
+    cli,
+    contact_settings,
+    edit_contacts,
+    edit_roles,
+    import_take,
+    pick_contacts,
+    pick_rest,
+    review,
+    settings,
+)
 
 CLASSES = (*settings.CLASSES, *contact_settings.CLASSES, *import_take.CLASSES, *pick_rest.CLASSES, *edit_roles.CLASSES,
-           *edit_contacts.CLASSES, *bake.CLASSES, *review.CLASSES)
+           *edit_contacts.CLASSES, *pick_contacts.CLASSES, *bake.CLASSES, *review.CLASSES)
 _commands = []
 
 
@@ -19,6 +30,7 @@ def register():
         bpy.utils.register_class(cls)
     settings.register()
     contact_settings.register()
+    pick_contacts.register()
     _commands.append(bpy.utils.register_cli_command("foothold", _command))
 
 
@@ -26,6 +38,7 @@ def unregister():
     """The reverse."""
     while _commands:
         bpy.utils.unregister_cli_command(_commands.pop())
+    pick_contacts.unregister()
     contact_settings.unregister()
     settings.unregister()
     for cls in reversed(CLASSES):

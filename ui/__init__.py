@@ -2,9 +2,11 @@
 
 import bpy
 
-from . import lists, panels
+from . import contacts_panel, lists, panels
 
-CLASSES = (*lists.CLASSES, *panels.CLASSES)
+# Parts of the tab stand in the order in which they are registered: contacts come before the bake.
+_BAKE = panels.CLASSES.index(panels.FOOTHOLD_PT_bake)
+CLASSES = (*lists.CLASSES, *panels.CLASSES[:_BAKE], *contacts_panel.CLASSES, *panels.CLASSES[_BAKE:])
 
 
 def register():

@@ -15,7 +15,7 @@ class _Tab:
     bl_category = "Foothold"
 
 
-class _Part(_Tab):
+class Part(_Tab):
     """A part of the work: its header says by an icon how far it is."""
 
     bl_parent_id = _TAB
@@ -60,7 +60,7 @@ class FOOTHOLD_PT_main(_Tab, Panel):
         sentence(self.layout, context, _next_step(context), "INFO")
 
 
-class FOOTHOLD_PT_take(_Part, Panel):
+class FOOTHOLD_PT_take(Part, Panel):
     """The recorded motion and the character"""
 
     bl_idname = "FOOTHOLD_PT_take"
@@ -94,7 +94,7 @@ class FOOTHOLD_PT_take(_Part, Panel):
             self.layout.operator("foothold.match_scene")
 
 
-class FOOTHOLD_PT_rest(_Part, Panel):
+class FOOTHOLD_PT_rest(Part, Panel):
     """Which pose the motion is authored against"""
 
     bl_idname = "FOOTHOLD_PT_rest"
@@ -158,7 +158,7 @@ class FOOTHOLD_PT_rest(_Part, Panel):
                 body.template_list("FOOTHOLD_UL_rests", "", shown, "rests", shown, "rests_at", rows=5, maxrows=5)
 
 
-class FOOTHOLD_PT_roles(_Part, Panel):
+class FOOTHOLD_PT_roles(Part, Panel):
     """Which bone is what"""
 
     bl_idname = "FOOTHOLD_PT_roles"
@@ -201,7 +201,7 @@ class FOOTHOLD_PT_roles(_Part, Panel):
         lists.draw_roles(layout, shown.side, found, {fault.split(":")[0] for fault in faults})
 
 
-class FOOTHOLD_PT_bake(_Part, Panel):
+class FOOTHOLD_PT_bake(Part, Panel):
     """Keys on the body"""
 
     bl_idname = "FOOTHOLD_PT_bake"
@@ -251,7 +251,7 @@ class FOOTHOLD_PT_bake(_Part, Panel):
             row.operator("foothold.play_ab", text=text, depress=playing == side).side = side
 
 
-class FOOTHOLD_PT_review(_Part, Panel):
+class FOOTHOLD_PT_review(Part, Panel):
     """Figures and pictures of the bake"""
 
     bl_idname = "FOOTHOLD_PT_review"

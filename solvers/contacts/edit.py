@@ -285,7 +285,18 @@ def _cut(contact, start, end):
         last = end if abs(part.end - contact.end) < _SAME else min(part.end, end)
         if last > first:
             parts.append(Part(part.part, first, last))
-    return replace(contact, start=start, end=end, path=_cut_path(contact.path, start, end), parts=tuple(parts))
+    path = _cut_path(contact.path, start, end)
+    return replace(contact, start=start, end=end, path=path, parts=tuple(parts),
+                   licence=_from_start(contact.licence, contact.path, path))
+
+
+def _from_start(licence, before, after):
+    """Licences, which count from the start of the path, for a path that starts elsewhere: the same places as before."""
+    out = dict(licence)
+    for key in ("height", "azimuth"):
+        if key in out and before.get(key) and after.get(key):
+            out[key] = [value + before[key][0] - after[key][0] for value in out[key]]
+    return out
 
 
 def _cut_path(path, start, end):
@@ -323,9 +334,10 @@ def _row(path, times, time):
 
 def _merged(first, second):
     """One contact of two that follow each other."""
+    second = replace(second, path=_wound_on(first.path, second.path))
     share = (first.end - first.start) / ((first.end - first.start + second.end - second.start) or 1.0)
     licence = {key: list(pair) for key, pair in first.licence.items()}
-    for key, (low, high) in second.licence.items():
+    for key, (low, high) in _from_start(second.licence, second.path, first.path).items():
         held = licence.get(key, (low, high))
         licence[key] = [min(held[0], low), max(held[1], high)]
     return replace(first, end=max(first.end, second.end), release=second.release,
@@ -333,6 +345,14 @@ def _merged(first, second):
                    confidence=share * first.confidence + (1.0 - share) * second.confidence,
                    priority=max(first.priority, second.priority), mute=first.mute and second.mute,
                    parts=_joined_parts(first, second))
+
+
+def _wound_on(before, path):
+    """The path with its azimuth in whole turns as near as can be to where the one before ends."""
+    if not (before.get("azimuth") and path.get("azimuth")):
+        return path
+    turns = 360.0 * round((before["azimuth"][-1] - path["azimuth"][0]) / 360.0)
+    return {**path, "azimuth": [value + turns for value in path["azimuth"]]}
 
 
 def _joined_path(first, second):

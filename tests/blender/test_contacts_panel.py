@@ -1,7 +1,9 @@
 """The contacts as an artist handles them: kept with the take's action, edited by buttons, drawn as bars and markers."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
@@ -10,8 +12,9 @@ import rigs  # noqa: E402
 import whole_file  # noqa: E402
 
 from foothold.operators import contact_settings, contacts, edit_contacts  # noqa: E402
-from foothold.operators.bridge import scripts  # noqa: E402
-from foothold.solvers.contacts import edit  # noqa: E402
+from foothold.operators.bridge import overlay, scripts  # noqa: E402
+from foothold.operators.bridge import overlay_shapes as shapes  # noqa: E402
+from foothold.solvers.contacts import edit, extract, pole  # noqa: E402
 from foothold.solvers.contacts.script import Contact, ContactScript, Prop, Removed, rounded  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 
@@ -82,7 +85,7 @@ def test_it_survives_saving_copying_and_linking(stage, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "kept.blend"))
     assert scripts.load(bpy.data.actions["Dance"]) == kept
     assert scripts.load(bpy.data.actions["Copied"]) == captured()
-    assert bpy.context.scene.foothold_contacts.active == "foot.R:1" or kept.contacts
+    assert bpy.context.scene.foothold_contacts.active == "hand.R:2", "what was chosen when the first grip went"
 
     rigs.new_file()
     with bpy.data.libraries.load(str(tmp_path / "kept.blend"), link=True) as (_, wanted):
@@ -264,3 +267,155 @@ def test_buttons_say_what_is_missing(stage):
     refused(ops.contacts_extract, "Choose a take first")
     contact_settings.sync(bpy.context)
     assert edit_contacts.contact_settings.active_contact(bpy.context) is None
+
+
+# Bars
+
+def view(**other):
+    """A dope sheet of 1210 pixels that shows frames 0 to 121."""
+    return shapes.View(**{"first": 0.0, "last": 121.0, "width": 1210.0, "height": 300.0, **other})
+
+
+CLOCK = scripts.Clock(1, FPS)
+
+
+def test_bars_lie_at_their_frames_in_the_rows_of_their_effectors():
+    lanes, bars = shapes.layout(captured(), CLOCK, view())
+    assert [lane.effector for lane in lanes] == ["hand.L", "hand.R", "foot.R"]
+    assert all(above.low == below.high for above, below in zip(lanes, lanes[1:])), "one below the other"
+    assert lanes[-1].low == shapes.BOTTOM
+    by_id = {bar.ident: bar for bar in bars}
+    assert (by_id["hand.R:1"].left, by_id["hand.R:1"].right) == pytest.approx((70.0, 310.0))
+    for ident, lane in (("hand.L:1", 0), ("hand.R:1", 1), ("hand.R:2", 1), ("foot.R:1", 2)):
+        assert lanes[lane].low < by_id[ident].low < by_id[ident].high <= lanes[lane].high
+
+
+def test_contacts_at_the_same_time_get_rows_of_their_own():
+    script = edit.add(captured(), "hand.R", "thigh.R", 0.3, 1.0)
+    lanes, bars = shapes.layout(script, CLOCK, view())
+    lane = next(lane for lane in lanes if lane.effector == "hand.R")
+    assert lane.high - lane.low == 2 * shapes.BAR
+    for i, one in enumerate(bars):
+        for other in bars[:i]:
+            assert one.right <= other.left or other.right <= one.left or one.low >= other.high or other.low >= one.high
+
+
+def test_bars_outside_the_view_and_in_a_low_view():
+    _, bars = shapes.layout(captured(), CLOCK, view(first=40.0, last=60.0))
+    assert {bar.ident for bar in bars} == {"hand.R:2", "foot.R:1"}, "the others end at frames 31 and 37"
+    lanes, bars = shapes.layout(captured(), CLOCK, view(height=shapes.TOP + shapes.BOTTOM + 15.0))
+    assert len(bars) == 4 and lanes[0].high == pytest.approx(shapes.BOTTOM + 15.0)
+    assert shapes.layout(captured(), CLOCK, view(height=shapes.TOP + shapes.BOTTOM + 5.0)) == ([], [])
+    assert shapes.layout(edit.empty(FPS, FRAMES), CLOCK, view()) == ([], [])
+
+
+def test_approach_and_release_reach_beyond_the_bar_and_a_short_one_can_be_hit():
+    script = captured()
+    contacts_ = [replace(c, approach=0.1, release=0.05, end=c.start) if c.id == "hand.R:1" else c
+                 for c in script.contacts]
+    bar = next(b for b in shapes.layout(replace(script, contacts=tuple(contacts_)), CLOCK, view())[1]
+               if b.ident == "hand.R:1")
+    assert (bar.near, bar.far) == pytest.approx((10.0, 100.0)) and bar.right - bar.left == pytest.approx(3.0)
+
+
+def test_hits():
+    _, bars = shapes.layout(captured(), CLOCK, view())
+    for bar in bars:
+        assert shapes.hit(bars, bar.left + 1.0, bar.low + 1.0) == bar.ident
+        assert shapes.hit(bars, bar.right + 2.0, bar.low + 1.0) != bar.ident
+    assert shapes.hit(bars, 400.0, 200.0) == "" and shapes.hit([], 0.0, 0.0) == ""
+
+
+# Marks
+
+def test_a_grip_is_marked_on_its_pole_with_ring_and_range():
+    joints = {"hand.R": np.array([0.6, 0.0, 1.0])}
+    found = shapes.marks(captured(), 0.3, joints, {})
+    mark = next(m for m in found if m.ident == "hand.R:1")
+    assert mark.strength == 1.0 and mark.effector == pytest.approx([0.6, 0.0, 1.0])
+    assert mark.surface == pytest.approx([0.52, 0.0, 1.0]), "2 cm from the axis, towards +X"
+    ring, heights, arc = mark.lines
+    assert np.linalg.norm(ring - (0.5, 0.0, 1.0), axis=1) == pytest.approx(np.full(len(ring), 0.02))
+    assert heights[:, 2] == pytest.approx([0.9, 1.1])
+    angles = np.degrees(np.arctan2(arc[:, 1], arc[:, 0] - 0.5))
+    assert (angles.min(), angles.max()) == pytest.approx((-20.0, 20.0))
+    assert {m.ident for m in found} == {"hand.R:1", "hand.L:1", "foot.R:1"}
+    foot = next(m for m in found if m.ident == "foot.R:1")
+    assert foot.effector is None and foot.surface == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_marks_come_and_go_with_approach_and_release_and_the_muted_have_none():
+    script = captured()
+    script = replace(script, contacts=tuple(replace(c, approach=0.2, release=0.1) for c in script.contacts))
+    strengths = [{m.ident: m.strength for m in shapes.marks(script, t, {}, {})}.get("hand.R:2", 0.0)
+                 for t in (0.55, 0.7, 0.8, 1.2, 1.25, 1.31)]
+    assert strengths == pytest.approx([0.0, 0.5, 1.0, 1.0, 0.5, 0.0])
+    assert shapes.marks(edit.mute(script, "hand.R:2"), 1.19, {}, {}) == []
+
+
+def test_a_touch_of_the_body_goes_with_its_bone():
+    script = edit.add(edit.empty(FPS, FRAMES), "hand.R", "thigh.L", 0.0, 1.0)
+    script = replace(script, contacts=(replace(script.contacts[0], path={"time": [0.0], "x": [0.1], "y": [0.0],
+                                                                         "z": [0.0]}),))
+    bone = np.eye(4)
+    bone[:3, :3], bone[:3, 3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]], (1.0, 2.0, 3.0)
+    assert shapes.marks(script, 0.5, {}, {"thigh.L": bone})[0].surface == pytest.approx([1.0, 2.1, 3.0])
+    assert shapes.marks(script, 0.5, {}, {})[0].surface is None
+
+
+def test_lines_of_props():
+    pole = captured().props[0]
+    axis, low, high = shapes.prop_lines(captured(), pole)
+    assert axis[:, 2] == pytest.approx([0.7, 1.3]) and (low[0, 2], high[0, 2]) == pytest.approx((0.7, 1.3))
+    box = shapes.prop_lines(captured(), Prop("box", "box", (0.0, 0.0, 1.0), size=(1.0, 2.0, 3.0)))
+    corners = np.concatenate(box)
+    assert np.ptp(corners, axis=0) == pytest.approx([1.0, 2.0, 3.0]) and corners[:, 2].min() == pytest.approx(-0.5)
+    assert len(shapes.prop_lines(captured(), Prop("p", "plane"))) == 1
+    assert shapes.prop_lines(captured(), Prop("m", "mesh")) == []
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.6, 0.0, 0.8), (0.0, -1.0, 0.0)])
+def test_azimuths_count_as_the_extraction_writes_them(axis):
+    prop = Prop("p", "cylinder", (0.3, -0.2, 0.0), axis, 0.05)
+    point = shapes.on_cylinder(prop, 0.7, 35.0, 0.01)[None, 0]
+    pole_ = pole.Pole(np.array(prop.point), np.array(axis), 0.05, *[0] * (len(pole.Pole._fields) - 3))
+    told = extract._about(pole_, point)
+    foot = np.array(prop.point) - np.array(axis) * (prop.point[2] / axis[2] if abs(axis[2]) > 0.1 else 0.0)
+    assert told["height"][0] == pytest.approx(0.7 + (np.array(prop.point) - foot) @ axis)
+    assert told["azimuth"][0] == pytest.approx(35.0) and told["gap"][0] == pytest.approx(0.01)
+
+
+def test_marks_are_hit_where_they_are_seen():
+    camera = np.diag([1.0, 1.0, 1.0, 1.0])  # looks along -Z, everything within -1 to 1 is seen
+    mark = shapes.Mark("a", "grip", 1.0, np.array([0.5, 0.0, 0.0]), None, ())
+    assert shapes.hit_mark([mark], camera, 200, 100, 152, 48) == "a"
+    assert shapes.hit_mark([mark], camera, 200, 100, 170, 50) == ""
+    behind = np.eye(4)
+    behind[3] = (0.0, 0.0, 0.0, -1.0)
+    assert shapes.hit_mark([mark], behind, 200, 100, 50, 50) == ""
+    assert shapes.project(behind, [mark.effector], 200, 100)[1].tolist() == [False]
+
+
+def test_drawing_without_a_window_or_a_take_is_nothing(stage):
+    scene, action = stage
+    scene.frame_set(100)
+    assert overlay.marks(bpy.context) == []
+    scene.frame_set(19)
+    found = {m.ident: m for m in overlay.marks(bpy.context)}
+    assert set(found) == {"hand.R:1", "hand.L:1", "foot.R:1"}
+    hand = scene.foothold.take.pose.bones["hand.R"]
+    assert found["hand.R:1"].effector == pytest.approx(
+        list((scene.foothold.take.matrix_world @ hand.matrix).translation), abs=1e-5)
+    assert overlay.bars(bpy.context) == ([], [])
+    scene.foothold_contacts.show_markers = False
+    assert overlay.marks(bpy.context) == []
+    scene.foothold_contacts.show_markers = True
+    action[scripts.KEY] = "{"
+    assert overlay.of_scene(scene) is None and overlay.marks(bpy.context) == []
+    scene.foothold.take = None
+    assert overlay.of_scene(scene) is None
+
+
+def test_hovering_notes_a_change_once():
+    assert overlay.hover("a") and not overlay.hover("a") and overlay.hovered() == "a"
+    assert overlay.hover("")

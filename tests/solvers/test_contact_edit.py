@@ -132,7 +132,8 @@ def test_merge_gives_the_wider_licence_and_the_weighted_confidence(script):
     contacts = [replace(c, licence={"height": [-0.3, 0.1], "tilt": [-5.0, 5.0]}, confidence=0.4, end=5.0)
                 if c.id == "hand.R:2" else c for c in script.contacts]
     contact = edit.find(edit.merge(replace(script, contacts=tuple(contacts)), "hand.R:1"), "hand.R:1")
-    assert contact.licence == {"height": [-0.3, 0.2], "time": [-0.05, 0.05], "tilt": [-5.0, 5.0]}
+    # the second's heights count from its own start, which is 0.3 m over the first's
+    assert contact.licence == {"height": [-0.1, 0.4], "time": [-0.05, 0.05], "tilt": [-5.0, 5.0]}
     assert contact.confidence == pytest.approx((0.8 * 2 + 0.4 * 1) / 3, abs=1e-5)
 
 
@@ -190,6 +191,20 @@ def test_mute_and_back(script):
 def test_an_unknown_id_is_told(script):
     with pytest.raises(FootholdError, match="nobody:7"):
         edit.delete(script, "nobody:7")
+
+
+def test_licences_about_the_path_keep_their_places_in_the_world(script):
+    after = edit.split(script, "hand.R:1", 2.0)
+    assert edit.find(after, "hand.R:1").licence["height"] == [-0.1, 0.2]
+    assert edit.find(after, "hand.R:3").licence["height"] == [-0.2, 0.1], "0.1 m higher up"
+
+
+def test_merging_counts_whole_turns_on(script):
+    turned = [Contact(f"hand.R:{i}", "hand.R", "pole", "grip", t, t + 1.0,
+                      path={"time": [t, t + 1.0], "azimuth": [a, a + 20.0]}, licence={"azimuth": [0.0, 20.0]})
+              for i, (t, a) in enumerate(((1.0, 700.0), (4.0, -10.0)))]
+    merged = edit.find(edit.merge(rounded(replace(script, contacts=tuple(turned))), "hand.R:0"), "hand.R:0")
+    assert merged.path["azimuth"] == [700.0, 720.0, 710.0, 730.0] and merged.licence["azimuth"] == [0.0, 30.0]
 
 
 # Mirror
