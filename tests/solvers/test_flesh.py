@@ -377,3 +377,13 @@ def test_the_mesh_does_not_matter_to_the_measure(every):
     assert len(one) == 6
     for name in one:
         assert other[name].offset == pytest.approx(one[name].offset, abs=1e-6)
+
+
+def test_the_spread_of_an_outline_is_that_of_its_line():
+    """Six times the integral of x x' along a rectangle's sides, 2 a by 2 b: of x x it is 4 a a (b + a / 3)."""
+    a, b = 0.04, 0.015
+    points, faces = box((-a, -b, 0.0), (a, b, 0.1))
+    sizes, ways = flesh._spread(points[faces] + (1.0, 2.0, 0.0), np.array([0.0, 0.0, 1.0]), np.array([0.03, 0.06]))
+    want = [0.0, 4.0 * b * b * (a + b / 3.0), 4.0 * a * a * (b + a / 3.0)]
+    assert sizes == pytest.approx(2 * 6.0 * np.array(want), rel=1e-9, abs=1e-15)
+    assert np.abs(ways[:, 2]) == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
