@@ -5,7 +5,6 @@ Exit codes: 0 good, 2 wrong use, 3 bad input, 1 anything else. Messages go to st
 
 import argparse
 import contextlib
-import ctypes
 import io
 import json
 import os
@@ -13,28 +12,21 @@ import sys
 import traceback
 
 from ..solvers.errors import FootholdError
-from .terminal import BAD_INPUT, FAILED, GOOD, WRONG_USE, say
+from .terminal import BAD_INPUT, FAILED, GOOD, WRONG_USE, flush, say
 
 STAGES = ("transfer", "contacts")  # as job.STAGES, which needs Blender
-
-
-def _flush():
-    """Empty both Python's and C's own buffers: Blender and its importers print through the latter."""
-    sys.stdout.flush()
-    library = ctypes.CDLL("ucrtbase") if os.name == "nt" else ctypes.CDLL(None)
-    library.fflush(None)
 
 
 @contextlib.contextmanager
 def _quiet_stdout():
     """Send all that Blender and its importers print to stderr; yields a writer to the real stdout."""
-    _flush()
+    flush()
     real = os.dup(1)
     os.dup2(2, 1)
     try:
         yield lambda text: os.write(real, text.encode())
     finally:
-        _flush()
+        flush()
         os.dup2(real, 1)
         os.close(real)
 

@@ -1,6 +1,8 @@
 """Exit codes, and what the command line says and writes."""
 
+import ctypes
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +14,13 @@ GOOD, FAILED, WRONG_USE, BAD_INPUT = 0, 1, 2, 3
 def say(*words):
     """A message for the person at the terminal."""
     print(*words, file=sys.stderr, flush=True)
+
+
+def flush():
+    """Empty both Python's and C's own buffers: Blender and its importers print through the latter."""
+    sys.stdout.flush()
+    library = ctypes.CDLL("ucrtbase") if os.name == "nt" else ctypes.CDLL(None)
+    library.fflush(None)
 
 
 def write_text(path, text):
