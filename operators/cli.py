@@ -8,7 +8,6 @@ import contextlib
 import io
 import json
 import os
-import sys
 import traceback
 
 from ..solvers.errors import FootholdError

@@ -186,6 +186,7 @@ class FootholdContactsShown(PropertyGroup):
     at: IntProperty(name="Contact", get=_get_at, set=_set_at, description="Contacts by effector")
     stamp: StringProperty()
     fault: StringProperty()  # why there are no rows
+    thresholds: BoolProperty(name="Thresholds", description="Show the histograms that the thresholds stand on")
 
 
 CLASSES = (FootholdContacts, FootholdContactRow, FootholdContactsShown)

@@ -5,6 +5,7 @@ import bpy
 from . import (
     bake,
     cli,
+    contact_picture,
     contact_settings,
     edit_contacts,
     edit_roles,
@@ -39,6 +40,7 @@ def unregister():
     while _commands:
         bpy.utils.unregister_cli_command(_commands.pop())
     pick_contacts.unregister()
+    contact_picture.forget()
     contact_settings.unregister()
     settings.unregister()
     for cls in reversed(CLASSES):

@@ -16,6 +16,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WIDTH, HEIGHT = 1120, 1040
 FRAME = 83  # of the demo's take, for the picture of the whole window
+GRIP = 610  # of the demo's take, with both hands on the pole
 LIMIT = 300_000  # bytes a picture
 _PALETTE = "-define", "png:compression-filter=0", "-define", "png:compression-level=9"  # filters spoil few colours
 
@@ -123,8 +124,9 @@ class Stage:
         """Show the tab with one part open, in a workspace that has not shown it yet; yields like `show_tab`."""
         from foothold import ui
         ui.unregister()
-        for cls in ui.panels.CLASSES[1:]:
-            cls.bl_options = set() if cls.bl_label == label else {"DEFAULT_CLOSED"}
+        for cls in ui.CLASSES:
+            if issubclass(cls, ui.panels.Part):
+                cls.bl_options = set() if cls.bl_label == label else {"DEFAULT_CLOSED"}
         ui.register()
         self.window.workspace = self.bpy.data.workspaces[workspace]
         yield from self.show_tab()
@@ -173,6 +175,18 @@ def pictures(stage):
         bpy.ops.foothold.measure()
     yield from stage.show_only("Review", "Sculpting")
     stage.picture("review", height=590)
+
+    settings.body.hide_set(True)
+    with stage.over():
+        bpy.ops.foothold.contacts_extract()
+        bpy.context.scene.frame_set(GRIP)
+    yield 1.0
+    rows = bpy.context.window_manager.foothold_contacts
+    rows.thresholds = True
+    bpy.context.scene.foothold_contacts.active = next(r.ident for r in rows.rows
+                                                      if r.kind == "grip" and r.first <= GRIP <= r.last)
+    yield from stage.show_only("Contacts", "Shading")
+    stage.picture("contacts_panel", height=HEIGHT - 80)
 
     bpy.context.window_manager.foothold.side = "BODY"
     yield from stage.show_only("Roles", "UV Editing")

@@ -2,7 +2,7 @@
 
 from bpy.types import Menu, Panel, UIList
 
-from ..operators import contact_settings, prepare
+from ..operators import contact_picture, contact_settings, prepare
 from . import panels
 from .text import sentence
 
@@ -78,6 +78,7 @@ class FOOTHOLD_PT_contacts(panels.Part, Panel):
         if contact is not None:
             self._draw_contact(context, contact)
         self._draw_props(context, script)
+        self._draw_evidence(context, script, shown)
         for note in script.notes:
             sentence(layout, context, note, "INFO")
 
@@ -143,6 +144,20 @@ class FOOTHOLD_PT_contacts(panels.Part, Panel):
                     sentence(body, context, f"{title}: {value}")
                 else:
                     self._pair(body, title, f"{value:.4g}" if isinstance(value, float) else str(value))
+
+    def _draw_evidence(self, context, script, shown):
+        told = contact_picture.sentences(script.evidence)
+        if not told:
+            return
+        header, body = self.layout.panel_prop(shown, "thresholds")
+        header.label(text="Thresholds", icon="GRAPH")
+        if body is None:
+            return
+        icon = contact_picture.icon(script.evidence, shown.stamp)
+        if icon:
+            body.template_icon(icon, scale=12.0)
+        for row, words in enumerate(told, 1):
+            sentence(body, context, f"{row}. {words}")
 
     @staticmethod
     def _pair(layout, name, words):
