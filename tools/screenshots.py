@@ -185,8 +185,8 @@ def pictures(stage):
     rows.thresholds = True
     bpy.context.scene.foothold_contacts.active = next(r.ident for r in rows.rows
                                                       if r.kind == "grip" and r.first <= GRIP <= r.last)
-    yield from stage.show_only("Contacts", "Shading")
-    stage.picture("contacts_panel", height=HEIGHT - 80)
+    yield from stage.show_only("Contacts", "Texture Paint")
+    stage.picture("contacts_panel", height=900)
 
     bpy.context.window_manager.foothold.side = "BODY"
     yield from stage.show_only("Roles", "UV Editing")

@@ -6,24 +6,22 @@ from ..operators import contact_picture, contact_settings, prepare
 from . import panels
 from .text import sentence
 
-ICONS = {"plant": "TRIA_DOWN_BAR", "grip": "VIEW_PAN", "clasp": "LINKED", "rest-on": "DOWNARROW_HLT"}
+ICONS = {"plant": "TRIA_DOWN_BAR", "grip": "VIEW_PAN", "clasp": "LINKED", "rest-on": "SNAP_FACE"}
 _UNITS = {"height": " m", "slide": " m", "azimuth": "°", "tilt": "°", "time": " s"}
 
 
 class FOOTHOLD_UL_contacts(UIList):
-    """Contacts by effector: who touches what, in which frames, how sure that is"""
+    """Contacts by effector: who touches what, in which frames, and how sure that is where there is doubt"""
 
     def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index):
         row = layout.row(align=True)
-        shown = row.split(factor=0.56)
+        shown = row.row()
         shown.active = not item.mute
-        names = shown.split(factor=0.5)
-        names.label(text=item.effector, icon=ICONS[item.kind])
-        names.label(text=item.surface)
+        shown.label(text=f"{item.effector} {item.surface}", icon=ICONS[item.kind])
         numbers = shown.row()
         numbers.alignment = "RIGHT"
-        numbers.label(text=f"{item.first:.0f}–{item.last:.0f}")
-        numbers.label(text="yours" if item.hers else f"{item.confidence:.0%}")
+        doubt = "" if item.confidence > 0.9 else f"  {item.confidence:.0%}"
+        numbers.label(text=f"{item.first:.0f}–{item.last:.0f}" + ("  yours" if item.hers else doubt))
         mute = row.operator("foothold.contacts_mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF",
                             emboss=False)
         mute.contact = item.ident
@@ -85,13 +83,7 @@ class FOOTHOLD_PT_contacts(panels.Part, Panel):
     def _draw_list(self, shown, settings):
         layout = self.layout
         if len(shown.rows):
-            row = layout.row()
-            row.template_list("FOOTHOLD_UL_contacts", "", shown, "rows", shown, "at", rows=6, maxrows=12)
-            column = row.column(align=True)
-            column.operator("foothold.contacts_delete", text="", icon="REMOVE")
-            column.separator()
-            for step, icon in ((-1, "TRIA_UP"), (1, "TRIA_DOWN")):
-                column.operator("foothold.contacts_select", text="", icon=icon).step = step
+            layout.template_list("FOOTHOLD_UL_contacts", "", shown, "rows", shown, "at", rows=6, maxrows=12)
         row = layout.row(align=True)
         row.prop(settings, "effector", text="")
         row.prop(settings, "surface", text="")
@@ -104,9 +96,13 @@ class FOOTHOLD_PT_contacts(panels.Part, Panel):
     def _draw_contact(self, context, contact):
         layout = self.layout
         row = layout.row(align=True)
-        row.operator("foothold.contacts_split", text="Split", icon="ARROW_LEFTRIGHT")
-        row.operator("foothold.contacts_merge", text="Merge", icon="AUTOMERGE_ON")
-        row.menu("FOOTHOLD_MT_contact_surfaces", icon="SNAP_FACE")
+        row.operator("foothold.contacts_split", text="Split")
+        row.operator("foothold.contacts_merge", text="Merge")
+        row.menu("FOOTHOLD_MT_contact_surfaces")
+        row.operator("foothold.contacts_delete", text="", icon="TRASH")
+        row.separator()
+        for step, icon in ((-1, "TRIA_UP"), (1, "TRIA_DOWN")):
+            row.operator("foothold.contacts_select", text="", icon=icon).step = step
         for edge, frame in zip(("START", "END"), contact_settings.interval(context, contact)):
             row = layout.row(align=True)
             self._nudge(row, edge, -1, "TRIA_LEFT")

@@ -85,7 +85,7 @@ ui = sys.modules["bl_ext.user_default.foothold.ui"]
 ui.unregister()
 for cls in ui.CLASSES:
     if issubclass(cls, ui.panels.Part):
-        kept = cls.__dict__.get("usual", cls.bl_options)
+        kept = cls.__dict__.get("usual", cls.__dict__.get("bl_options", set()))
         cls.usual = kept
         cls.bl_options = kept if {part!r} is None else set() if cls.bl_label == {part!r} else {{"DEFAULT_CLOSED"}}
 ui.register()
@@ -110,7 +110,7 @@ shown = bpy.context.window_manager.foothold_contacts
 shown.thresholds = True
 bpy.context.scene.foothold_contacts.active = shown.rows[0].ident if len(shown.rows) else ""
 """)
-    unfold(contacts, "Contacts", "Shading")
+    unfold(contacts, "Contacts", "Texture Paint")
     rows = contacts.until("result = len(bpy.context.window_manager.foothold_contacts.rows)")
     assert rows > 3
     picture = contacts.picture("contacts_panel")
