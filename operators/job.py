@@ -9,12 +9,11 @@ import bpy
 import numpy as np
 
 from ..solvers import rest, rotation, transfer
-from ..solvers.contacts import performer
 from ..solvers.contacts.extract import extract
 from ..solvers.contacts.script import within
 from ..solvers.errors import FootholdError
-from ..solvers.fit.fit import fit
 from ..solvers.skeleton import backward, branch, forward, identity_channels, rest_motion
+from . import fitting
 from .bridge import compat, evaluate, keys, rates, read, samples, scripts
 from .bridge import roles as role_store
 
@@ -103,6 +102,9 @@ def check(settings):
                             "append it.")
     if body.override_library is not None and body.override_library.is_system_override:
         raise FootholdError(f"'{body.name}' is a library override that is not editable: make it editable first.")
+    if "contacts" in settings.stages and settings.travel.in_place:
+        raise FootholdError("A body that stays in place cannot keep its contacts, which lie along the way: let it "
+                            "travel, or leave out the stage 'contacts'.")
     if take.data == body.data:
         raise FootholdError(f"'{take.name}' and '{body.name}' share one armature: make the body's a copy of its own.")
     action = settings.take_action or take_action(take)
@@ -334,45 +336,35 @@ def solve_steps(scene, settings):
     read_seconds = time.perf_counter() - started
     plan = transfer.plan(take.figure, body, held, take.lowest_ankle, settings.travel, take.origin,
                          body.skeleton.world[:3, 3])
-    pose, kept = None, {}
+    pose, kept, script = None, {}, None
     if "contacts" in settings.stages:
-        pose, kept = yield from part(_fit_steps(scene, settings, plan, take), 0.5, 0.6)
+        script = yield from part(_script_steps(scene, settings, take), 0.5, 0.55)
+        fitted, kept = yield from part(fitting.fit_steps(settings.body, plan, take, script, script.fps), 0.55, 0.6)
+        plan, pose = fitted.plan, fitted.pose
+        script = replace(fitted.script, fps=settings.step * script.fps,
+                         frames=int(take.frames[-1] - take.frames[0]) + 1)
     channels, awry = (yield from part(_keys_steps(settings.body, plan, take, pose), 0.6, 0.7)), []
     if evaluate.reason(settings.body) is not None:
         channels, awry = yield from part(_as_seen_steps(scene, settings.body, plan, take, pose, channels), 0.7, 1.0)
     report = BakeReport(frames=len(take.frames), scale=plan.scale, flips=take.flips, awry=awry, contacts=kept)
     report.disagreement, report.left_over = compare_rests(take.figure, body)
     report.seconds = {"read": read_seconds, "transfer": time.perf_counter() - started - read_seconds}
-    return take.frames, channels, report
+    return take.frames, channels, report, script
 
 
-def _fit_steps(scene, settings, plan, take):
-    """(WorldPose, what was done as plain data) of the stage "contacts"; a generator of the part done."""
+def _script_steps(scene, settings, take):
+    """The ContactScript of the frames that are baked: the one given, else the take's own, else extracted now; a
+    generator of the part done."""
     action = settings.take_action or take_action(settings.take)
-    fps = action_fps(action, scene) / settings.step
+    fps = action_fps(action, scene)
     script = settings.script or scripts.load(action)
     if script is None:
         whole = replace(settings, first=None, last=None, step=1)
-        whole = take if whole == settings else (yield from part(read_take_steps(scene, whole), 0.0, 0.2))
-        script = extract(whole.figure, whole.samples.motion(), action_fps(action, scene))
-    start = (take.frames[0] - read.frame_span(action)[0]) / action_fps(action, scene)
-    script = within(script, start, len(take.frames), fps)
-    yield 0.3
-    whole = take.samples.motion(placed=[*transfer.placed(plan), *_hands(take.figure)])
-    pose, _ = transfer.world_pose(plan, whole)
-    yield 0.5
-    palms = {side: performer.place(palm, whole) for side, palm in performer.palms(take.figure).items()}
-    fitted = fit(plan, script, pose, whole, palms, fps)
-    told = {"count": sum(not c.mute for c in script.contacts),
-            "root_mm": round(1000.0 * float(np.linalg.norm(fitted.offset, axis=-1).max()), 1),
-            "moved_mm": {limb: round(1000.0 * float(way.max()), 1) for limb, way in fitted.moved.items()},
-            "misses": [{"contact": m.contact, "effector": m.effector, "surface": m.surface,
-                        "frame": int(take.frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses]}
-    return fitted.pose, told
-
-
-def _hands(figure):
-    return [j for role, j in figure.roles.items() if role in ("hand.L", "hand.R")]
+        whole = take if whole == settings else (yield from read_take_steps(scene, whole))
+        script = extract(whole.figure, whole.samples.motion(), fps)
+    yield 1.0
+    start = (take.frames[0] - read.frame_span(action)[0]) / fps
+    return within(script, start, len(take.frames), fps / settings.step)
 
 
 def _played(plan, take, pose, given):
@@ -405,11 +397,18 @@ def _keys_steps(body, plan, take, pose=None, given=None):
     return list(out.values())
 
 
-def finish(settings, frames, channels, report):
-    """Write what was solved; returns the completed BakeReport."""
+def finish(settings, frames, channels, report, script=None):
+    """Write what was solved; returns the completed BakeReport.
+
+    `script` is the ContactScript laid out in the body's world, which is kept with the baked action.
+    """
     started = time.perf_counter()
     action, report.edits, report.notes = write(settings, frames, channels)
     report.action = action.name
+    if script is not None:
+        scripts.store(action, script)
+    else:
+        scripts.remove(action)
     report.seconds["write"] = time.perf_counter() - started
     return report
 

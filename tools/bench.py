@@ -130,7 +130,7 @@ def times(args):
     print(f"Blender {bpy.app.version_string}, numpy {np.__version__}, {args.frames} frames x {args.bones} bones")
     before = _status("VmRSS")
     for turn in range(args.repeat):
-        frames, channels, _ = job.run(job.solve_steps(scene, settings))
+        frames, channels, *_ = job.run(job.solve_steps(scene, settings))
         floor = only_write(settings.body, frames, channels)
         del channels
         _forget_peak()
@@ -148,7 +148,7 @@ def memory(args):
     """Print by how many MB the process grows at its peak, of one bake or of only writing the same keys."""
     scene, settings = stage(args, args.frames)
     if args.memory == "write":
-        frames, channels, _ = job.run(job.solve_steps(scene, settings))
+        frames, channels, *_ = job.run(job.solve_steps(scene, settings))
     before = _status("VmRSS")
     _forget_peak()
     if args.memory == "bake":

@@ -1,17 +1,26 @@
 """The fit: a body's own motion against the contact script, the whole clip at once."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import rotation, transfer
-from ..contacts import performer
-from . import limbs, root, targets
+from ..contacts import script as scripts
+from . import ease, feet, hands, limbs, root, stage
+from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
 _FADE = 0.35  # seconds in which a correction comes and goes at least
 _NOTHING = 1e-7  # metres: a limb that is so near its target is there
-_CHAINS = {"hand": ("upper_arm", "forearm"), "foot": ("thigh", "shin")}
+_MISS = 5e-4  # metres that are told
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the artist chooses about the fit."""
+
+    prop_size: float = 1.0  # of the props' thickness
 
 
 class Miss(NamedTuple):
@@ -27,103 +36,169 @@ class Miss(NamedTuple):
 class Fitted(NamedTuple):
     """What the fit comes to."""
 
+    plan: transfer.Plan  # whose way is scaled about the prop
     pose: transfer.WorldPose
+    script: scripts.ContactScript  # laid out in the body's world
     offset: np.ndarray  # (F, 3) metres, of the root
     moved: dict  # limb -> (F,) metres by which its end was moved besides
     misses: list  # Miss
 
 
-def fit(plan, script, pose, motion, source_palms, fps):
-    """The Fitted WorldPose of a whole clip.
+def fit(body, script, motion, source_palms, fps, options=Options()):
+    """The Fitted motion of a whole clip.
 
-    `pose` is the transferred one, `motion` the take's (world space; the joints `transfer.placed` have positions),
-    `source_palms` side -> (F, 3) the performer's palms. A script without contacts changes nothing, bit for bit.
+    `body` is a body.Body, `motion` the take's (world space; the joints `transfer.placed` have positions),
+    `source_palms` side -> (F, 3) the performer's palms. A script without contacts that count changes nothing, bit for
+    bit.
     """
-    body = plan.body
-    result, _ = transfer.keys(plan, pose, motion)
-    played = transfer.played(body, plan.held, result)
-    ends = {role: played.positions[:, body.roles[role]] for role in ("hand.L", "hand.R", "foot.L", "foot.R")
-            if role in plan.answered and targets.limb_lengths(body, role) is not None}
-    palms = {side: palm for side, palm in performer.palms(body).items() if f"hand.{side}" in ends}
-    soles = performer.feet(body)
-    balls = {side: performer.place(soles[f"ball.{side}"], played) for side in "LR" if f"foot.{side}" in ends}
-    demands = [d for d in [*targets.hands(plan, script, pose, ends, palms, source_palms, fps),
-                           *targets.feet(plan, script, pose, ends, soles, balls, fps)] if d.limb in ends]
-    offset = root.offset([_ball(body, played, demand, len(pose.hips)) for demand in demands], len(pose.hips), fps)[0] \
-        if demands else np.zeros_like(pose.hips)
-    rotations, moved, misses = pose.rotations.copy(), {}, []
-    for limb in ends:
-        own = [d for d in demands if d.limb == limb]
-        change = _blended(own, ends[limb] + offset, fps)
-        moved[limb] = np.linalg.norm(change, axis=-1)
-        misses += _turn_limb(plan, pose, rotations, played, offset, limb, ends[limb] + offset + change,
-                             moved[limb] > _NOTHING, own)
-    fitted = transfer.WorldPose(rotations, pose.hips + offset if offset.any() else pose.hips)
+    plan = stage.centred(body.plan, script)
+    pose, _ = transfer.world_pose(plan, motion)
+    laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
+    if not scripts.active(laid):
+        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [])
+    clip = _Clip(body, plan, motion, pose, laid, fps)
+    clip.orient()
+    clip.lead(clip.absolute_demands())
+    clip.follow(source_palms)
+    fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
-    return Fitted(fitted, offset, moved, misses)
+    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses)
 
 
-def _ball(body, played, demand, frames):
-    """The root.Ball that a Demand asks for."""
-    part, side = demand.limb.split(".")
-    start = played.positions[:, body.roles[f"{_CHAINS[part][0]}.{side}"]]
-    mask, centre = np.zeros(frames, bool), np.zeros((frames, 3))
-    rows = slice(demand.first, demand.last + 1)
-    mask[rows], centre[rows] = True, demand.target - start[rows]
-    return root.Ball(mask, centre, np.full(frames, _REACH * sum(targets.limb_lengths(body, demand.limb))))
+class _Clip:
+    """A clip while it is being fitted."""
+
+    def __init__(self, body, plan, motion, pose, laid, fps):
+        self.body, self.plan, self.motion, self.laid, self.fps = body, plan, motion, laid, fps
+        self.frames = len(pose.hips)
+        self.raw, self.rotations, self.hips = pose, pose.rotations.copy(), pose.hips
+        self.offset = np.zeros_like(pose.hips)
+        self.props = {prop.name: prop for prop in laid.props}
+        self.contacts = scripts.active(laid)
+        self.moved, self.misses = {}, []
+
+    def played(self):
+        """The body's world Motion as it stands now."""
+        result, _ = transfer.keys(self.plan, transfer.WorldPose(self.rotations, self.hips), self.motion)
+        return transfer.played(self.plan.body, self.plan.held, result)
+
+    def joint(self, played, role):
+        """World path (F, 3) of a role's joint."""
+        return played.positions[:, self.plan.body.roles[role]]
+
+    def turn(self, role):
+        """World rotations (F, 4) of a role's bone as it stands now."""
+        return self.body.turns(role, self.rotations)
+
+    def set(self, role, turns):
+        """Give a role's bone other world rotations (F, 4)."""
+        self.rotations[:, self.plan.answered.index(role)] = turns
+
+    # Orientation
+
+    def orient(self):
+        """Turn feet and hands to what they touch."""
+        self.standing, self.held = {}, {}
+        for side, own in self.body.soles.items():
+            self.standing[side] = feet.stands(self.contacts, self.frames, self.fps, side)
+            toe = f"toe.{side}" if own.turns else f"foot.{side}"
+            foot, toes = feet.oriented(own, self.turn(f"foot.{side}"), self.turn(toe), self.standing[side], self.fps)
+            self.set(f"foot.{side}", foot)
+            if own.turns:
+                self.set(toe, toes)
+        for side, palm in self.body.palms.items():
+            self.held[side] = hands.absolute(self.laid, self.frames, self.fps, side)
+            self.set(f"hand.{side}", hands.oriented(palm, self.turn(f"hand.{side}"), self.held[side], self.props,
+                                                    self.laid.floor, self.fps))
+
+    # What is to be met in the world
+
+    def absolute_demands(self):
+        """Demands whose place does not depend on where the body is."""
+        played, out = self.played(), []
+        for side, own in self.body.soles.items():
+            foot = self.turn(f"foot.{side}")
+            toe = self.turn(f"toe.{side}") if own.turns else foot
+            if self.laid.floor is not None:
+                out += feet.demands(own, side, self.contacts, self.laid.floor, self.joint(played, f"foot.{side}"), foot,
+                                    toe, self.standing[side], self.fps)
+        for side, palm in self.body.palms.items():
+            out += hands.demands(palm, side, self.turn(f"hand.{side}"), self.held[side], self.props, self.laid.floor,
+                                 self.fps)
+        return out
+
+    def lead(self, demands):
+        """Move the root so that all is in reach, then each limb to where it has to be."""
+        self.demands, played = demands, self.played()
+        if demands:
+            self.offset, _ = root.offset([self._ball(played, demand) for demand in demands], self.frames, self.fps)
+            self.hips = self.hips + self.offset
+        for limb in sorted({demand.limb for demand in demands}):
+            self._lead_limb(played, limb, [d for d in demands if d.limb == limb])
+
+    def _ball(self, played, demand):
+        """The root.Ball that a Demand asks for."""
+        part, side = demand.limb.split(".")
+        start = self.joint(played, f"{LIMBS[part][0]}.{side}")
+        mask, centre = np.zeros(self.frames, bool), np.zeros((self.frames, 3))
+        mask[demand.rows], centre[demand.rows] = True, demand.target - start[demand.rows]
+        return root.Ball(mask, centre, np.full(self.frames, _REACH * sum(lengths(self.plan.body, demand.limb))))
+
+    def _lead_limb(self, played, limb, demands):
+        """Bring a limb's end to its Demands, and to them and back; `played` is the motion without the root's offset."""
+        end = self.joint(played, limb) + self.offset
+        change = blended(demands, end, self.fps)
+        self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), rotation.norm(change))
+        gap = self.bring(played, limb, end + change, rotation.norm(change) > _NOTHING)
+        for demand in demands:
+            worst = int(np.argmax(gap[demand.rows]))
+            if gap[demand.rows][worst] > _MISS:
+                self.misses.append(Miss(demand.contact.id, limb, demand.contact.surface, demand.first + worst,
+                                        1000.0 * float(gap[demand.rows][worst])))
+
+    def bring(self, played, limb, target, needed):
+        """Turn a limb's two bones so that its end comes to `target` (F, 3) where `needed` (F,); what is left, (F,) m.
+
+        `played` is the motion without the root's offset.
+        """
+        if not needed.any():
+            return np.zeros(self.frames)
+        part, side = limb.split(".")
+        upper, lower = (f"{name}.{side}" for name in LIMBS[part])
+        start, middle, end = (self.joint(played, role) + self.offset for role in (upper, lower, limb))
+        axis = limbs.hinge(middle - start, end - middle, hinge(self.body, self.rotations, upper, lower))
+        turn_upper, turn_lower, gap = limbs.solve(start, middle, end, axis, target)
+        for role, turn in ((upper, turn_upper), (lower, turn_lower)):
+            self.set(role, np.where(needed[:, None], rotation.mul(turn, self.turn(role)), self.turn(role)))
+        return np.where(needed, gap, 0.0)
+
+    # What goes with the body
+
+    def follow(self, source_palms):
+        """Bring hands to each other."""
+        if len(self.body.palms) < 2:
+            return
+        sides = self.body.palms
+        played = self.played()
+        wrists = {s: self.joint(played, f"hand.{s}") for s in sides}
+        turns = {s: self.turn(f"hand.{s}") for s in sides}
+        demands = hands.clasps(self.laid, wrists, turns, self.body.palms, source_palms,
+                               hands.hand_size(self.plan.source, self.plan.body), self.fps)
+        offset, self.offset = self.offset, np.zeros_like(self.offset)  # it is in what was played
+        for limb in sorted({demand.limb for demand in demands}):
+            self._lead_limb(played, limb, [d for d in demands if d.limb == limb])
+        self.offset = offset
 
 
-def _blended(demands, ends, fps):
+def blended(demands, ends, fps):
     """What a limb's end moves by (F, 3): all of it during its demands, coming before and going after them.
 
     Of two demands at once (which the script allows) the one of higher priority counts.
     """
-    frames = len(ends)
-    out, taken = np.zeros((frames, 3)), np.full(frames, -1)
-    for k, demand in sorted(enumerate(demands), key=lambda item: item[1].contact.priority):
-        rows = slice(demand.first, demand.last + 1)
-        out[rows], taken[rows] = demand.target - ends[rows], k
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], taken >= 0, [True]]).astype(int)))
-    for first, last in zip(edges[0::2], edges[1::2]):  # the gaps, [first, last)
-        frames_in = np.arange(first, last)
-        for at, ways in ((first - 1, "release"), (last, "approach")):
-            if not 0 <= at < frames:
-                continue
-            long = max(getattr(demands[taken[at]].contact, ways), _FADE) * fps
-            part = np.clip(np.abs(frames_in - at) / min(long, last - first + 1), 0.0, 1.0)
-            out[first:last] += (1.0 - part ** 3 * (10.0 - 15.0 * part + 6.0 * part ** 2))[:, None] * out[at]
-    return out
-
-
-def _turn_limb(plan, pose, rotations, played, offset, limb, target, needed, demands):
-    """Turn a limb's two bones so that its end comes to `target` (F, 3) where `needed` (F,); returns the Misses."""
-    if not needed.any():
-        return []
-    body = plan.body
-    part, side = limb.split(".")
-    upper, lower = (f"{name}.{side}" for name in _CHAINS[part])
-    k_upper, k_lower = (plan.answered.index(role) for role in (upper, lower))
-    start, middle, end = (played.positions[:, body.roles[role]] + offset for role in (upper, lower, limb))
-    axis = limbs.hinge(middle - start, end - middle, _joint_hinge(plan, pose, upper, lower))
-    turn_upper, turn_lower, gap = limbs.solve(start, middle, end, axis, target)
-    for k, turn in ((k_upper, turn_upper), (k_lower, turn_lower)):
-        rotations[needed, k] = rotation.mul(turn, pose.rotations[:, k])[needed]
-    out = []
-    for demand in demands:
-        rows = slice(demand.first, demand.last + 1)
-        worst = int(np.argmax(gap[rows]))
-        if gap[rows][worst] > 5e-4:
-            out.append(Miss(demand.contact.id, demand.limb, demand.contact.surface, demand.first + worst,
-                            1000.0 * float(gap[rows][worst])))
-    return out
-
-
-def _joint_hinge(plan, pose, upper, lower):
-    """World axes (F, 3) about which an elbow or knee bends: across the limb and the way that the performer faces."""
-    source = plan.source if upper in plan.source.roles and lower in plan.source.roles else plan.body
-    rest = source.rest.positions[0]
-    along = rest[source.roles[lower]] - rest[source.roles[upper]]
-    ahead = -performer.axes(source)[1]
-    k = plan.answered.index(upper)
-    delta = rotation.mul(pose.rotations[:, k], rotation.conj(plan.turned_rest[k]))
-    return rotation.rotate(delta, rotation.normalize(np.cross(along, ahead)))
+    values, held = np.zeros_like(ends), np.zeros(len(ends), bool)
+    coming, going = np.zeros(len(ends)), np.zeros(len(ends))
+    for demand in sorted(demands, key=lambda d: d.contact.priority):
+        values[demand.rows], held[demand.rows] = demand.target - ends[demand.rows], True
+        coming[demand.rows] = max(demand.contact.approach, _FADE) * fps
+        going[demand.rows] = max(demand.contact.release, _FADE) * fps
+    return ease.spread(values, held, coming, going)

@@ -49,7 +49,7 @@ class Soles(NamedTuple):
     notes: list  # words for the artist about what could not be measured
 
 
-def _labels(figure):
+def labels(figure):
     """For each bone (J,) the role that its skin counts for, as an index into the second return value, a list of roles.
 
     Twist bones count for their limb; a bone without a role counts for what it hangs from. -1 for none.
@@ -71,8 +71,8 @@ def owners(figure, skin):
     The role counts whose bones weigh most together. Where a role has skin of its own, what its bones carry as a whole
     (armour, a sword) is not counted to it.
     """
-    labels, roles = _labels(figure)
-    held = np.where(skin.bones >= 0, labels[skin.bones], -1)  # (N, LARGEST)
+    carriers, roles = labels(figure)
+    held = np.where(skin.bones >= 0, carriers[skin.bones], -1)  # (N, LARGEST)
     total = np.sum((held[:, :, None] == held[:, None, :]) * skin.weights[:, None, :], axis=-1)
     best = np.argmax(np.where(held >= 0, total, -1.0), axis=1)
     out = np.take_along_axis(held, best[:, None], axis=1)[:, 0]
@@ -80,7 +80,7 @@ def owners(figure, skin):
     return np.where(skin.rigid & np.isin(out, soft), -1, out), roles
 
 
-def _of(figure, skin, wanted):
+def of(figure, skin, wanted):
     """Which vertices (N,) bool are those of the roles `wanted`."""
     own, roles = owners(figure, skin)
     return np.isin(own, [roles.index(role) for role in wanted if role in roles])
@@ -150,7 +150,7 @@ def soles(figure, skin):
     for side in SIDES:
         if f"foot.{side}" not in figure.roles:
             continue
-        own = _of(figure, skin, (f"foot.{side}", f"toe.{side}")) if skin is not None else np.zeros(0, bool)
+        own = of(figure, skin, (f"foot.{side}", f"toe.{side}")) if skin is not None else np.zeros(0, bool)
         if own.sum() < 3:
             points.update({name: guessed[name] for name in (f"heel.{side}", f"ball.{side}")})
             notes.append(f"foot.{side} has no skin: its sole is taken from the proportions of the leg.")
@@ -219,7 +219,7 @@ def palms(figure, skin):
     out, notes = {}, []
     for side, guess in performer.palms(figure).items():
         hand = [f"hand.{side}", *(f"{finger}.{n}.{side}" for finger in FINGERS[1:] for n in (0, 1))]
-        own = _of(figure, skin, hand) if skin is not None else np.zeros(0, bool)
+        own = of(figure, skin, hand) if skin is not None else np.zeros(0, bool)
         found = _palm(figure, skin, own, side, guess) if own.sum() >= 3 else None
         if found is None:
             notes.append(f"hand.{side} has no skin on its palm: its place is taken from the forearm's length.")
@@ -296,11 +296,11 @@ def thickness(figure, skin, role, parts):
     trunk = role.split(".")[0] in _TRUNK
     torso = ["hips", *anatomy.torso(figure.roles)]
     out = np.full((len(parts), 3) if trunk else len(parts), np.nan)
-    own = _of(figure, skin, [role]) if skin is not None else np.zeros(0, bool)
+    own = of(figure, skin, [role]) if skin is not None else np.zeros(0, bool)
     if not own.any():
         return out
     start, along, length = _axis(figure, skin.points[own], role)
-    counts = _of(figure, skin, torso) if role in torso else own
+    counts = of(figure, skin, torso) if role in torso else own
     triangles = _triangles(skin, counts) - start
     if not len(triangles):
         return out

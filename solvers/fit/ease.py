@@ -1,0 +1,61 @@
+"""Corrections that are asked for in some frames only: how they come before and go after them.
+
+Nothing needs to be causal, for the whole clip is known. A necessity is never blurred, or its peak would sink under what
+is needed: it is widened first.
+"""
+
+import numpy as np
+
+
+def smoothstep(part):
+    """From 0 to 1 with speed and acceleration zero at both ends (Perlin 2002)."""
+    part = np.clip(part, 0.0, 1.0)
+    return part ** 3 * (10.0 - part * (15.0 - 6.0 * part))
+
+
+def runs(mask):
+    """(first, last) frames, (N, 2), of the runs of a mask (F,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return np.stack([edges[0::2], edges[1::2] - 1], axis=-1)
+
+
+def spread(values, held, coming, going):
+    """Corrections (F, C) that are `values` where `held` (F,), and between come and go smoothly.
+
+    `coming` and `going` (F,) are frames that the change takes before and after a held run, read at its ends. In a gap
+    that is shorter both ways share it, so that each is over where the next run begins.
+    """
+    out = np.where(held[:, None], values, 0.0)
+    for first, last in runs(~held):
+        at = np.arange(first, last + 1)
+        for edge, long in ((first - 1, going), (last + 1, coming)):
+            if 0 <= edge < len(held):
+                reach = max(min(float(long[edge]), last - first + 2.0), 1.0)
+                out[at] += (1.0 - smoothstep(np.abs(at - edge) / reach))[:, None] * values[edge]
+    return out
+
+
+def widened(need, frames):
+    """The largest of a necessity (F,) within `frames` before and after each frame."""
+    out = np.array(need, float)
+    step, left = 1, int(frames)
+    while left > 0:  # doubling windows: as many steps as the window has binary digits
+        step = min(step, left)
+        padded = np.concatenate([out[:1].repeat(step), out, out[-1:].repeat(step)])
+        out = np.maximum(np.maximum(padded[:-2 * step], out), padded[2 * step:])
+        left -= step
+        step *= 2
+    return out
+
+
+def above(need, frames):
+    """The smoothest simple curve (F,) that is nowhere under a necessity (F,): widened, then blurred within that width.
+
+    Where nothing is needed within `frames` it is exactly as low as the necessity.
+    """
+    half = max(int(frames) // 2, 1)
+    wide = widened(need, 2 * half)
+    kernel = 1.0 - smoothstep(np.abs(np.arange(-half, half + 1)) / (half + 1.0))
+    kernel = np.convolve(kernel, kernel)  # as wide as the widening
+    padded = np.concatenate([wide[:1].repeat(2 * half), wide, wide[-1:].repeat(2 * half)])
+    return np.maximum(np.convolve(padded, kernel / kernel.sum(), mode="valid"), need)

@@ -1,0 +1,119 @@
+"""Feet that stand: flat while heel and ball are down, else about the part that is down, in one place throughout."""
+
+import numpy as np
+
+from .. import rotation
+from . import ease, sole
+from .demand import Demand, rows_of
+
+_FADE = 0.3  # seconds in which a foot comes to lie flat, and leaves it, where nothing else is asked for
+_BEND = np.radians(60.0)  # that toes bend up by at most to lie on the floor under a raised heel
+_STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
+
+
+def stands(contacts, frames, fps, side):
+    """The plants of a side: a list of (Contact, rows (slice), heel (F,), ball (F,)), the masks of what is down."""
+    out = []
+    for contact in contacts:
+        if contact.effector != f"foot.{side}" or contact.kind != "plant":
+            continue
+        rows = rows_of(contact, frames, fps)
+        down = {"heel": np.zeros(frames, bool), "ball": np.zeros(frames, bool)}
+        for part in contact.parts:
+            down[part.part][rows_of(part, frames, fps)] = True
+        if not contact.parts:
+            down["heel"][rows] = down["ball"][rows] = True
+        standing = down["heel"] | down["ball"]
+        down["ball"][rows] |= ~standing[rows]  # between two touches of its parts a plant rests on the ball
+        out.append((contact, rows, down["heel"], down["ball"]))
+    return out
+
+
+def _headings(own, turns, stood):
+    """Angles (F,) about the vertical, continuous, by which a foot with world rotations (F, 4) points elsewhere than at
+    rest, and those that it keeps while it stands flat, the mean of each run."""
+    way = rotation.rotate(rotation.mul(turns, rotation.conj(own.flat_foot)), own.heading)
+    base = np.arctan2(own.heading[1], own.heading[0])
+    angles = np.unwrap(np.arctan2(way[:, 1], way[:, 0]) - base)
+    kept = angles.copy()
+    for first, last in ease.runs(stood):
+        kept[first:last + 1] = angles[first:last + 1].mean()
+    return angles, kept
+
+
+def _yawed(angles, turn):
+    """World rotations (F, 4): one rotation (4,), turned by angles (F,) about the vertical."""
+    return rotation.mul(rotation.exp(angles[:, None] * np.array([0.0, 0.0, 1.0])), turn)
+
+
+def oriented(own, foot, toe, standing, fps):
+    """World rotations (F, 4) of foot and toes that lie as they stand; `foot` and `toe` are the transferred ones.
+
+    The whole sole is flat, pointing one way, while heel and ball are down; the toes stay flat under a raised heel.
+    `standing` is a list as of `stands`.
+    """
+    frames = len(foot)
+    flat, ball = np.zeros(frames, bool), np.zeros(frames, bool)
+    fade = np.full(frames, _FADE * fps)
+    for _, _, heel_down, ball_down in standing:
+        flat |= heel_down & ball_down
+        ball |= ball_down
+    if not ball.any():
+        return foot, toe
+    _, kept = _headings(own, foot, flat)
+    change = rotation.log(rotation.mul(_yawed(kept, own.flat_foot), rotation.conj(foot)))
+    foot = rotation.mul(rotation.exp(ease.spread(change, flat, fade, fade)), foot)
+    if own.turns:
+        angles, kept = _headings(own, foot, flat)
+        lying = _bent(own, foot, _yawed(kept, own.flat_toe))
+        change = rotation.log(rotation.mul(lying, rotation.conj(toe)))
+        toe = rotation.mul(rotation.exp(ease.spread(change, ball, fade, fade)), toe)
+    return foot, toe
+
+
+def _bent(own, foot, toe):
+    """`toe` (F, 4), turned with the foot where it would bend by more than toes can."""
+    straight = rotation.mul(foot, rotation.mul(rotation.conj(own.flat_foot), own.flat_toe))
+    bend = rotation.log(rotation.mul(toe, rotation.conj(straight)))
+    size = rotation.norm(bend)
+    return rotation.mul(rotation.exp(bend * np.minimum(_BEND / np.maximum(size, 1e-9), 1.0)[:, None]), straight)
+
+
+def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
+    """Demands of a foot: where its ankle has to be while it stands or slides.
+
+    `ankle` (F, 3) is the transferred one, `foot` and `toe` (F, 4) as of `oriented`; `floor` metres.
+    """
+    heel, ball = sole.levers(own, foot, toe)
+    low = sole.lowest(own, foot, toe)
+    out = []
+    for contact, rows, heel_down, ball_down in standing:
+        height = _height(contact, floor)
+        way = _about(ankle[rows, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
+        out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
+                          np.column_stack([way, height - low[rows]])))
+    for contact in contacts:
+        if contact.effector == f"foot.{side}" and contact.kind == "rest-on" and contact.surface == "floor":
+            rows = rows_of(contact, len(ankle), fps)
+            out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
+                              np.column_stack([ankle[rows, :2], _height(contact, floor) - low[rows]])))
+    return out
+
+
+def _height(contact, floor):
+    """The height that a foot stands at: the floor, or a step over it."""
+    over = float(np.median(contact.path["z"])) - floor if contact.path.get("z") else 0.0
+    return floor + (over if over > _STEP else 0.0)
+
+
+def _about(ankle, heel, ball, heel_down, ball_down):
+    """The ankle's way on the floor (T, 2) while what is down stays in its place, which is amid where the foot was.
+
+    `heel` and `ball` (T, 2) are levers from the ankle. From frame to frame the ankle moves as the lever of the standing
+    part turns; where both are down they do not turn.
+    """
+    # the step into a frame turns about what is down before and after it, or, where that changes, was down before
+    about_ball = (ball_down[1:] | ~(heel_down[1:] & heel_down[:-1])) & ball_down[:-1]
+    step = -np.where(about_ball[:, None], np.diff(ball, axis=0), np.diff(heel, axis=0))
+    way = np.concatenate([np.zeros((1, 2)), np.cumsum(step, axis=0)])
+    return way + np.mean(ankle - way, axis=0)

@@ -1,0 +1,117 @@
+"""Hands that hold a prop, lie on the floor, hold each other, or lie on the body: how they turn and where they go."""
+
+import numpy as np
+
+from .. import rotation
+from ..anatomy import SIDES, torso
+from . import ease
+from .demand import Demand, rows_of
+
+_FADE = 0.35  # seconds in which a hand at least turns to what it holds, and back
+
+
+def on_cylinder(prop, height, azimuth):
+    """(places (T, 3) on the axis, unit normals (T, 3)) at heights and azimuths (degrees), as a script counts them."""
+    axis = np.array(prop.axis)
+    first = np.array([1.0, 0.0, 0.0]) if abs(axis[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    first = rotation.normalize(first - (first @ axis) * axis)
+    angle = np.radians(azimuth)[:, None]
+    return (np.array(prop.point) + height[:, None] * axis,
+            np.cos(angle) * first + np.sin(angle) * np.cross(axis, first))
+
+
+def column(contact, name, times):
+    """One column (T,) of a contact's path at some times."""
+    return np.interp(times, contact.path["time"], contact.path[name])
+
+
+def touches(contact, props, floor, rows, fps):
+    """(places (T, 3) of a palm, normals (T, 3) of what it lies on or None) of a contact with a prop or the floor."""
+    times = np.arange(rows.start, rows.stop) / fps
+    prop = props.get(contact.surface)
+    if prop is not None and prop.kind == "cylinder" and "height" in contact.path:
+        middle, normal = on_cylinder(prop, column(contact, "height", times), column(contact, "azimuth", times))
+        return middle + prop.radius * normal, normal
+    places = np.stack([column(contact, axis, times) for axis in "xyz"], axis=-1)
+    if contact.surface == "floor":
+        places[:, 2] = floor
+        return places, np.broadcast_to([0.0, 0.0, 1.0], places.shape)
+    return places, None
+
+
+def absolute(script, frames, fps, side):
+    """The contacts of a side's hand that count and whose place does not depend on the body, with their rows."""
+    names = {prop.name for prop in script.props}
+    return [(c, rows_of(c, frames, fps)) for c in script.contacts
+            if not c.mute and c.effector == f"hand.{side}" and c.path.get("time")
+            and (c.surface in names or c.surface == "floor" and script.floor is not None)]
+
+
+def oriented(palm, hand, held, props, floor, fps):
+    """World rotations (F, 4) of a hand whose palm faces what it holds; `hand` (F, 4) is the transferred one.
+
+    Turned by the shortest way, so that the fingers keep the slant at which the performer's lie.
+    """
+    frames = len(hand)
+    change, mask = np.zeros((frames, 3)), np.zeros(frames, bool)
+    coming, going = np.zeros(frames), np.zeros(frames)
+    for contact, rows in held:
+        _, normal = touches(contact, props, floor, rows, fps)
+        if normal is None:
+            continue
+        change[rows] = rotation.log(rotation.between(rotation.rotate(hand[rows], palm.out), -normal))
+        mask[rows] = True
+        coming[rows.start] = max(contact.approach, _FADE) * fps
+        going[rows.stop - 1] = max(contact.release, _FADE) * fps
+    return rotation.mul(rotation.exp(ease.spread(change, mask, coming, going)), hand) if mask.any() else hand
+
+
+def demands(palm, side, hand, held, props, floor, fps):
+    """Demands of a hand that holds something: the wrist, for the palm's middle to lie on the surface."""
+    out = []
+    for contact, rows in held:
+        places, _ = touches(contact, props, floor, rows, fps)
+        out.append(Demand(contact, f"hand.{side}", rows.start, rows.stop - 1,
+                          places - rotation.rotate(hand[rows], palm.offset)))
+    return out
+
+
+# What goes with the body
+
+def clasps(script, wrists, hands, palms, source_palms, size, fps):
+    """Demands of hands that hold each other: the palms keep the way from one to the other that the performer's have.
+
+    `wrists` and `hands` (side -> (F, 3) and (F, 4)) are as they are, `source_palms` side -> (F, 3) the performer's, and
+    `size` the body's hands against hers. Both come towards each other by the same way.
+    """
+    out = []
+    for contact in script.contacts:
+        sides = contact.effector[-1], contact.surface[-1]
+        if contact.mute or contact.kind != "clasp" or set(sides) != set(SIDES) or not set(sides) <= set(palms):
+            continue
+        rows = rows_of(contact, len(wrists[sides[0]]), fps)
+        levers = [rotation.rotate(hands[s][rows], palms[s].offset) for s in sides]
+        apart = size * (source_palms[sides[0]][rows] - source_palms[sides[1]][rows])
+        middle = 0.5 * sum(wrists[s][rows] + lever for s, lever in zip(sides, levers))
+        for s, sign, lever in zip(sides, (0.5, -0.5), levers):
+            out.append(Demand(contact, f"hand.{s}", rows.start, rows.stop - 1, middle + sign * apart - lever))
+    return out
+
+
+def hand_size(source, body):
+    """The body's forearms against the performer's: hands go with their size."""
+    lengths = []
+    for figure in (source, body):
+        pose = figure.rest.positions[0]
+        lengths.append(np.mean([np.linalg.norm(pose[figure.roles[f"hand.{s}"]] - pose[figure.roles[f"forearm.{s}"]])
+                                for s in SIDES if f"hand.{s}" in figure.roles and f"forearm.{s}" in figure.roles]))
+    return float(lengths[1] / lengths[0])
+
+
+def carrier(surface, roles):
+    """The role whose bone's axes a contact's path on a part of the body is in; None where it is not mapped."""
+    trunk = torso(roles)
+    part, _, side = surface.partition(".")
+    role = {"belly": trunk[0] if trunk else None, "chest": trunk[-1] if trunk else None,
+            "knee": f"shin.{side}"}.get(part, surface)
+    return role if role in roles else None

@@ -1,0 +1,69 @@
+"""A body's skin in motion: linear blend skinning, as an armature modifier does it.
+
+What is asked for is a coordinate of each vertex along some direction. Per bone that is one product of matrices, for all
+frames and all of its vertices at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import rotation
+
+_DIRECTIONS = 600  # in which a bone's outermost vertices are looked for; 6 degrees apart
+
+
+class Surface(NamedTuple):
+    """Vertices that are bound to bones."""
+
+    count: int  # V
+    vertices: np.ndarray  # (V,) which of the skin's they are
+    bones: list  # (joint, (N,) which of the V, (4, N) their places in its axes and 1, times the weight)
+
+
+def bind(bound, skin, keep):
+    """The Surface of the vertices `keep` (N,) bool of a Skin. `bound` is the skeleton's pose at rest, a Motion."""
+    vertices = np.flatnonzero(keep & (skin.weights.sum(axis=1) > 0.0))
+    bones, weights, points = skin.bones[vertices], skin.weights[vertices], skin.points[vertices]
+    out = []
+    for joint in np.unique(bones[weights > 0.0]):
+        at, k = np.nonzero((bones == joint) & (weights > 0.0))
+        own = rotation.rotate(rotation.conj(bound.rotations[0, joint]), points[at] - bound.positions[0, joint])
+        out.append((int(joint), at, np.concatenate([own.T, np.ones((1, len(at)))]) * weights[at, k]))
+    return Surface(len(vertices), vertices, out)
+
+
+def along(surface, motion, direction, rows=slice(None)):
+    """Coordinates (F, V) of the vertices along a direction (3,), in the `rows` of a world Motion."""
+    first = motion.positions[rows]
+    out = np.zeros((len(first), surface.count))
+    for joint, at, places in surface.bones:
+        axis = rotation.rotate(rotation.conj(motion.rotations[rows, joint]), np.asarray(direction, float))
+        out[:, at] += np.column_stack([axis, first[:, joint] @ direction]) @ places
+    return out
+
+
+def places(surface, motion, rows=slice(None)):
+    """World places (F, V, 3) of the vertices."""
+    return np.stack([along(surface, motion, axis, rows) for axis in np.eye(3)], axis=-1)
+
+
+def outermost(skin, keep):
+    """Which of the vertices `keep` (N,) bool can be a bone's outermost in some direction, (N,) bool.
+
+    Only these can be the lowest over a floor, so that few need to be looked at. Vertices count for their heaviest bone.
+    """
+    out = np.zeros(len(skin.points), bool)
+    ways = _sphere(_DIRECTIONS)
+    for joint in np.unique(skin.bones[keep, 0]):
+        own = np.flatnonzero(keep & (skin.bones[:, 0] == joint))
+        if joint >= 0:
+            out[own[np.argmax(skin.points[own] @ ways.T, axis=0)]] = True
+    return out
+
+
+def _sphere(count):
+    """Directions (count, 3) spread evenly (the golden angle spiral)."""
+    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    around = np.arange(count) * np.pi * (3.0 - np.sqrt(5.0))
+    return np.stack([np.sqrt(1.0 - z * z) * np.cos(around), np.sqrt(1.0 - z * z) * np.sin(around), z], axis=-1)
