@@ -6,6 +6,8 @@ is needed: it is widened first.
 
 import numpy as np
 
+_SLOPE = 10  # parts of a fade, of which the first tells how fast a correction changes
+
 
 def smoothstep(part):
     """From 0 to 1 with speed and acceleration zero at both ends (Perlin 2002)."""
@@ -23,16 +25,29 @@ def spread(values, held, coming, going):
     """Corrections (F, C) that are `values` where `held` (F,), and between come and go smoothly.
 
     `coming` and `going` (F,) are frames that the change takes before and after a held run, read at its ends. In a gap
-    that is shorter both ways share it, so that each is over where the next run begins.
+    that is shorter both ways share it, so that each is over where the next run begins. A correction that changes at the
+    end of its run goes on changing as it fades, so that nothing jerks there.
     """
     out = np.where(held[:, None], values, 0.0)
+    ends = {edge: _slope(values, first, last, edge, long[edge])
+            for first, last in runs(held) for edge, long in ((first, coming), (last, going))}
     for first, last in runs(~held):
         at = np.arange(first, last + 1)
         for edge, long in ((first - 1, going), (last + 1, coming)):
             if 0 <= edge < len(held):
                 reach = max(min(float(long[edge]), last - first + 2.0), 1.0)
-                out[at] += (1.0 - smoothstep(np.abs(at - edge) / reach))[:, None] * values[edge]
+                part = np.clip(np.abs(at - edge) / reach, 0.0, 1.0)
+                on = values[edge] + ((at - edge) * (1.0 - part))[:, None] * ends[edge]
+                out[at] += (1.0 - smoothstep(part))[:, None] * on
     return out
+
+
+def _slope(values, first, last, edge, long):
+    """By how much (C,) values change a frame at an end of their run, over a small part of the time they fade in."""
+    span = min(max(int(long / _SLOPE), 1), last - first)
+    if span < 1:
+        return np.zeros(values.shape[1])
+    return (values[first + span] - values[first] if edge == first else values[last] - values[last - span]) / span
 
 
 def widened(need, frames):

@@ -11,7 +11,7 @@ from . import ease, feet, hands, limbs, root, stage
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
-_FADE = 0.35  # seconds in which a correction comes and goes at least
+_FADE = 0.5  # seconds in which a correction comes and goes at least
 _NOTHING = 1e-7  # metres: a limb that is so near its target is there
 _MISS = 5e-4  # metres that are told
 
@@ -146,10 +146,12 @@ class _Clip:
 
     def _lead_limb(self, played, limb, demands):
         """Bring a limb's end to its Demands, and to them and back; `played` is the motion without the root's offset."""
+        start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}") + self.offset
         end = self.joint(played, limb) + self.offset
-        change = blended(demands, end, self.fps)
-        self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), rotation.norm(change))
-        gap = self.bring(played, limb, end + change, rotation.norm(change) > _NOTHING)
+        target = start + blended(demands, end - start, start, self.fps)
+        moved = rotation.norm(target - end)
+        self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), moved)
+        gap = self.bring(played, limb, target, moved > _NOTHING)
         for demand in demands:
             worst = int(np.argmax(gap[demand.rows]))
             if gap[demand.rows][worst] > _MISS:
@@ -190,15 +192,24 @@ class _Clip:
         self.offset = offset
 
 
-def blended(demands, ends, fps):
-    """What a limb's end moves by (F, 3): all of it during its demands, coming before and going after them.
+def blended(demands, ways, start, fps):
+    """Where a limb's end has to be (F, 3) from its root joint: at its Demands while they last, `ways` (F, 3) otherwise,
+    and coming and going between the two.
 
-    Of two demands at once (which the script allows) the one of higher priority counts.
+    `start` (F, 3) is the root joint. How far away and in which direction go over each by itself, so that no limb is
+    stretched more on the way than before and after it. Of two demands at once (which the script allows) the one of
+    higher priority counts.
     """
-    values, held = np.zeros_like(ends), np.zeros(len(ends), bool)
-    coming, going = np.zeros(len(ends)), np.zeros(len(ends))
+    values, held = np.zeros((len(ways), 4)), np.zeros(len(ways), bool)
+    coming, going = np.zeros(len(ways)), np.zeros(len(ways))
+    far = rotation.norm(ways)
     for demand in sorted(demands, key=lambda d: d.contact.priority):
-        values[demand.rows], held[demand.rows] = demand.target - ends[demand.rows], True
-        coming[demand.rows] = max(demand.contact.approach, _FADE) * fps
-        going[demand.rows] = max(demand.contact.release, _FADE) * fps
-    return ease.spread(values, held, coming, going)
+        rows, way = demand.rows, demand.target - start[demand.rows]
+        values[rows] = np.column_stack([way - ways[rows], rotation.norm(way) - far[rows]])
+        held[rows] = True
+        coming[rows] = max(demand.contact.approach, _FADE) * fps
+        going[rows] = max(demand.contact.release, _FADE) * fps
+    change = ease.spread(values, held, coming, going)
+    out = ways + change[:, :3]
+    size = (far + change[:, 3]) / np.maximum(rotation.norm(out), 1e-9)
+    return np.where((change != 0.0).any(axis=1)[:, None], out * size[:, None], ways)

@@ -7,7 +7,7 @@ from ..anatomy import SIDES, torso
 from . import ease
 from .demand import Demand, rows_of
 
-_FADE = 0.35  # seconds in which a hand at least turns to what it holds, and back
+_FADE = 0.5  # seconds in which a hand at least turns to what it holds, and back
 
 
 def on_cylinder(prop, height, azimuth):
@@ -21,8 +21,19 @@ def on_cylinder(prop, height, azimuth):
 
 
 def column(contact, name, times):
-    """One column (T,) of a contact's path at some times."""
-    return np.interp(times, contact.path["time"], contact.path[name])
+    """One column (T,) of a contact's path at some times: through its samples, without a kink at any of them.
+
+    Cubic pieces whose slopes at the samples are those of the chord between their neighbours (Catmull and Rom 1974).
+    """
+    at, values = np.array(contact.path["time"]), np.array(contact.path[name])
+    if len(at) < 2:
+        return np.full(len(times), values[0])
+    slope = np.gradient(values, at)
+    k = np.clip(np.searchsorted(at, times, side="right") - 1, 0, len(at) - 2)
+    step = at[k + 1] - at[k]
+    u = np.clip((times - at[k]) / step, 0.0, 1.0)
+    return ((1.0 + 2.0 * u) * (1.0 - u) ** 2 * values[k] + u * (1.0 - u) ** 2 * step * slope[k]
+            + u * u * (3.0 - 2.0 * u) * values[k + 1] + u * u * (u - 1.0) * step * slope[k + 1])
 
 
 def touches(contact, props, floor, rows, fps):
