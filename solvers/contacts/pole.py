@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import rotation
 from ..skeleton import Motion
-from . import performer, segments, signals
+from . import performer, segments, signals, touch
 
 # all of a performer of the standard size (`performer.LEG`)
 _STILL = 0.12  # m/s that a holding palm may move at
@@ -16,7 +16,8 @@ _SHORTEST = 0.2  # seconds of a hold
 _LEAN = np.radians(25.0)  # off the vertical, at most: a pole stands
 _NEAR = 0.08  # metres from the line within which a hold is on it
 _RADIUS = (0.0225, 0.003)  # metres, of poles as they are made (38 to 50 mm), and how sure that is
-_PALM = 0.015  # metres by which the palm's place on its hand may be off
+_PALM = 0.015  # metres by which the palm's place along its hand and across may be off
+_THICK = 0.005  # and out of it: hands differ less in thickness than in where they lie on what they hold
 _RESIDUAL = 0.015  # metres: a line that hands hold worse than so is none
 _SPREAD = 0.25  # metres along the line that its holds cover at least
 _TIME = 0.7  # seconds that it is held for at least, by both hands together
@@ -47,12 +48,16 @@ class Pole(NamedTuple):
 
 
 def holds(palms, motion, hips, fps):
-    """The Holds of every hand; `palms` are performer.Palms by side, `hips` (F, 3) their path."""
+    """The Holds of every hand; `palms` are performer.Palms by side, `hips` (F, 3) their path.
+
+    Hands that hold each other tell of no place.
+    """
     body = _speed(signals.smooth(hips, fps, 0.05), fps)
+    paths = {side: performer.place(palm, motion) for side, palm in palms.items()}
+    apart = np.linalg.norm(paths["L"] - paths["R"], axis=-1) > touch.CLASP if len(paths) == 2 else True
     out = []
-    for side, point in palms.items():
-        path = performer.place(point, motion)
-        slow = _speed(signals.smooth(path, fps, 0.03), fps) < _STILL
+    for side, path in paths.items():
+        slow = (_speed(signals.smooth(path, fps, 0.03), fps) < _STILL) & apart
         moved = segments.closed(slow & (body > _MOVES), int(0.1 * fps))
         mask = segments.long_enough(segments.hysteresis(moved, slow), int(_SHORTEST * fps))
         runs = [(a, b) for a, b in segments.runs(mask) if np.ptp(hips[a:b + 1], axis=0).max() > _MOVED]
@@ -189,9 +194,9 @@ def _line(points, weights):
 def _fitted(pole, palms, motion, frames):
     """The Pole that the palms of `frames` (H, F) touch best, by robust Gauss-Newton.
 
-    Unknown are the axis (where it crosses the middle height, and its lean), the radius, and the palm's place along and
-    across the hand, alike on both hands; how thick the hand is cannot be told from the radius. The last three are held
-    by what poles and hands are like.
+    Unknown are the axis (where it crosses the middle height, and its lean), the radius, and the palm's place along the
+    hand, across it and out of it, alike on both hands. A thicker hand and a thicker pole look nearly the same, so what
+    poles and hands are like holds the last four.
     """
     sides, rows = list(palms), [np.flatnonzero(f) for f in frames]
     limit = 4000
@@ -200,22 +205,20 @@ def _fitted(pole, palms, motion, frames):
                     np.concatenate([motion.rotations[r, palms[s].joint] for s, r in zip(sides, rows)])[:, None])
     heads, turns = picked.positions[:, 0], picked.rotations[:, 0]
     which = np.repeat(np.arange(len(sides)), [len(r) for r in rows])
-    # the hand's own directions: along it, and across; across mirrors from side to side
-    along = [palms[s].along for s in sides]
-    across = [(1.0 if s == "L" else -1.0) * np.cross(palms[s].along, palms[s].out) for s in sides]
-    ways = [rotation.rotate(turns, np.array([d[k] for k in which])) for d in (along, across)]
+    own = {s: _directions(s, palms[s]) for s in sides}
+    ways = [rotation.rotate(turns, np.array([own[s][n] for s in sides])[which]) for n in range(3)]
     base = heads + rotation.rotate(turns, np.array([palms[sides[k]].offset for k in which]))
     height = float(np.median(base[:, 2]))
     start = pole.point + pole.axis * (height - pole.point[2]) / pole.axis[2]
     values = np.array([start[0], start[1], pole.axis[0] / pole.axis[2], pole.axis[1] / pole.axis[2], pole.radius,
-                       0.0, 0.0])
-    centre = np.array([0, 0, 0, 0, _RADIUS[0], 0, 0])
-    sure = np.array([0, 0, 1e-6, 1e-6, _RADIUS[1] ** -2, _PALM ** -2, _PALM ** -2])
+                       0.0, 0.0, 0.0])
+    centre = np.array([0, 0, 0, 0, _RADIUS[0], 0, 0, 0])
+    sure = np.array([0, 0, 1e-6, 1e-6, _RADIUS[1] ** -2, _PALM ** -2, _PALM ** -2, _THICK ** -2])
     for _ in range(12):
         axis = np.array([values[2], values[3], 1.0])
         length = np.linalg.norm(axis)
         axis = axis / length
-        places = base + values[5] * ways[0] + values[6] * ways[1]
+        places = base + sum(value * way for value, way in zip(values[5:], ways))
         off = places - np.array([values[0], values[1], height])
         lengthwise = off @ axis
         radial = off - lengthwise[:, None] * axis
@@ -223,23 +226,27 @@ def _fitted(pole, palms, motion, frames):
         normal = radial / far[:, None]
         wrong = far - values[4]
         scale = max(1.5 * float(np.median(np.abs(wrong))), 5e-4)
-        weight = 1.0 / (1.0 + (wrong / (2.5 * scale)) ** 2) ** 2 / scale ** 2  # Geman-McClure
+        weight = 1.0 / (1.0 + (wrong / (2.4 * scale)) ** 2) / scale ** 2  # Cauchy's, 95 % as sharp as least squares
         slopes = np.stack([-normal[:, 0], -normal[:, 1], -normal[:, 0] * lengthwise / length,
                            -normal[:, 1] * lengthwise / length, -np.ones(len(far)),
-                           dot(normal, ways[0]), dot(normal, ways[1])], axis=-1)
+                           *(dot(normal, way) for way in ways)], axis=-1)
         weight *= min(1.0, _INDEPENDENT / len(far))
         normal_matrix = slopes.T @ (slopes * weight[:, None]) + np.diag(sure)
         gradient = slopes.T @ (weight * wrong) + sure * (values - centre)
-        step = np.linalg.solve(normal_matrix + 1e-9 * np.eye(7), -gradient)
+        step = np.linalg.solve(normal_matrix + 1e-9 * np.eye(8), -gradient)
         values = values + step
         if np.abs(step).max() < 1e-7:
             break
     axis = np.array([values[2], values[3], 1.0])
     axis /= np.linalg.norm(axis)
-    placed = {s: palms[s]._replace(offset=palms[s].offset + values[5] * along[k] + values[6] * across[k])
-              for k, s in enumerate(sides)}
+    placed = {s: palms[s]._replace(offset=palms[s].offset + values[5:] @ own[s]) for s in sides}
     return Pole(np.array([values[0], values[1], height]), axis, float(np.clip(values[4], 0.008, 0.06)), placed,
                 float(np.median(np.abs(wrong))), int(frames.sum()), float(np.ptp(lengthwise)) if len(far) else 0.0)
+
+
+def _directions(side, palm):
+    """The hand's own directions, rows (3, 3): along it, across it (mirrored from side to side) and out of the palm."""
+    return np.array([palm.along, np.cross(palm.along, palm.out) * (1.0 if side == "L" else -1.0), palm.out])
 
 
 def dot(a, b):

@@ -10,7 +10,7 @@ from . import performer, segments, signals
 
 # all of a performer of the standard size (`performer.LEG`)
 _STILL = 0.15  # m/s that a resting hand may move at against what it rests on
-_CLASP = 0.08  # metres between the middles of two palms that hold each other
+CLASP = 0.08  # metres between the middles of two palms that hold each other
 _REST = 0.035  # metres from a capsule's surface: bodies are no capsules
 _DEEP = 0.09  # metres that a hand may lie inside of one, for the same reason
 _SHORTEST = 0.3  # seconds
@@ -109,7 +109,7 @@ def find(figure, motion, palms, busy, fps):
         joint = palms["R"].joint
         path = local(motion, joint, paths["L"])
         apart = np.linalg.norm(paths["L"] - paths["R"], axis=-1)
-        for first, last in still_runs(path, (apart < _CLASP) & free["L"] & free["R"], fps):
+        for first, last in still_runs(path, (apart < CLASP) & free["L"] & free["R"], fps):
             out.append(interval("L", "hand.R", joint, path, apart, first, last, fps))
     clasped = _covered(out, len(motion.positions))  # hands that hold each other are told by that
     for side in palms:

@@ -254,8 +254,9 @@ def test_the_same_take_gives_the_same_bytes(pole):
     assert script.from_json(script.to_file_text(found)) == found
 
 
-def test_hands_of_another_thickness_are_found_out_from_the_pole():
-    """The palm lies 12 mm further along the hand than laid out: the axis is found all the same."""
+@pytest.mark.parametrize("along, out", [(0.012, 0.0), (-0.012, 0.0), (0.0, 0.008), (0.0, -0.006), (0.012, 0.008)])
+def test_hands_of_another_shape_are_found_out_from_the_pole(along, out):
+    """The palm lies further along the hand and out of it than laid out: the axis is found all the same."""
     puppet = Puppet(8.0)
     puppet.sway()
     for side, start, height, sign in (("L", 1.0, 1.3, 1.0), ("R", 2.0, 1.7, -1.0)):
@@ -263,11 +264,23 @@ def test_hands_of_another_thickness_are_found_out_from_the_pole():
         t = np.clip(puppet.time, start, 6.5)
         heights = height + 0.25 * puppet.between(start + 1.0, start + 2.0)
         held, turns = on_pole(POINT, AXIS, RADIUS, heights, sign * (60.0 * t + 90.0))
+        turns = rotation.mul(turns, palm_towards(puppet, palm, (0.0, sign, 0.3 * sign), (-1.0, 0.0, 0.0)))
         puppet.lead_palm(side, puppet.reached(held, sign, start, 6.5), turns)
-        puppet.positions[:, palm.joint] -= 0.012 * rotation.rotate(puppet.rotations[:, palm.joint], palm.along)
+        puppet.positions[:, palm.joint] -= rotation.rotate(puppet.rotations[:, palm.joint],
+                                                           along * palm.along + out * palm.out)
     (prop,) = read(puppet).props
     at = np.array(prop.point) + np.array(prop.axis) * (1.5 - prop.point[2]) / prop.axis[2]
     assert np.linalg.norm(at - (POINT + AXIS * 1.5)) < 0.005
+    assert np.degrees(np.arccos(np.clip(prop.axis @ AXIS / np.linalg.norm(AXIS), -1.0, 1.0))) < 0.3
+    assert abs(prop.radius - RADIUS) < 0.004
+
+
+def palm_towards(puppet, palm, along, out):
+    """The turn (4,) of a hand at rest after which its fingers point `along` and its palm faces `out`."""
+    at_rest = rotation.rotate(puppet.figure.rest.rotations[0, palm.joint], np.array([palm.along, palm.out]))
+    now, then = (np.stack([a, b, np.cross(a, b)], axis=-1) for a, b in
+                 (at_rest, rotation.normalize(np.array([along, out]))))
+    return rotation.from_matrix(rotation.orthonormal(then @ now.T))
 
 
 def test_what_cannot_be_read_is_named(pole):
@@ -323,6 +336,18 @@ def test_hands_that_hold_many_things_hold_no_pole():
     assert not [p for p in found.props if p.kind == "cylinder"]
     assert any("elsewhere" in note for note in found.notes)
     assert len([c for c in found.contacts if c.kind == "grip"]) == 6
+
+
+def test_hands_that_hold_each_other_say_nothing_against_a_pole():
+    puppet, grips = with_pole(20.0)
+    clasped = (puppet.between(9.0, 9.5) * (1.0 - puppet.between(19.0, 19.5)))[:, None]
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        path = performer.place(performer.palms(puppet.figure)[side], puppet.motion)
+        puppet.lead_palm(side, path + clasped * (np.array([0.02 * sign, 0.5, 1.0]) - path))
+    found = read(puppet)
+    assert [p.name for p in found.props] == ["pole"] and of(found, "hand.L", "clasp")
+    for effector, start, end in grips:
+        assert intervals(found, effector, "grip") == [pytest.approx((start, end), abs=1.5 / puppet.fps)]
 
 
 def test_a_body_that_hardly_moves_tells_nothing_about_still_hands():
