@@ -7,13 +7,14 @@ import numpy as np
 
 from .. import rotation, transfer
 from ..contacts import script as scripts
-from . import ease, feet, hands, limbs, root, stage
+from . import clear, ease, feet, hands, limbs, obstacle, root, stage
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
 _FADE = 0.5  # seconds in which a correction comes and goes at least
 _NOTHING = 1e-7  # metres: a limb that is so near its target is there
 _MISS = 5e-4  # metres that are told
+_ROUNDS = 3  # in which the root gives way to what is found inside of something
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,11 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [])
-    clip = _Clip(body, plan, motion, pose, laid, fps)
+    clip = _Clip(body, plan, motion, pose, script, laid, fps)
     clip.orient()
     clip.lead(clip.absolute_demands())
     clip.follow(source_palms)
+    clear.clear_limbs(clip)
     fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
     return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses)
@@ -68,14 +70,17 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, laid, fps):
-        self.body, self.plan, self.motion, self.laid, self.fps = body, plan, motion, laid, fps
+    def __init__(self, body, plan, motion, pose, script, laid, fps):
+        self.body, self.plan, self.motion, self.fps = body, plan, motion, fps
+        self.script, self.laid = script, laid
         self.frames = len(pose.hips)
         self.raw, self.rotations, self.hips = pose, pose.rotations.copy(), pose.hips
         self.offset = np.zeros_like(pose.hips)
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
-        self.moved, self.misses = {}, []
+        self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
+        self.parts = clear.parts(body) if self.poles else []
+        self.demands, self.moved, self.misses = [], {}, []
 
     def played(self):
         """The body's world Motion as it stands now."""
@@ -129,10 +134,15 @@ class _Clip:
 
     def lead(self, demands):
         """Move the root so that all is in reach, then each limb to where it has to be."""
-        self.demands, played = demands, self.played()
-        if demands:
-            self.offset, _ = root.offset([self._ball(played, demand) for demand in demands], self.frames, self.fps)
-            self.hips = self.hips + self.offset
+        played = self.played()
+        balls, halves = [self._ball(played, demand) for demand in demands], []
+        for _ in range(_ROUNDS):
+            self.offset, _ = root.offset([*balls, *halves], self.frames, self.fps)
+            more = clear.trunk_halves(self, played, self.offset)
+            if not more:
+                break
+            halves += more
+        self.hips = self.hips + self.offset
         for limb in sorted({demand.limb for demand in demands}):
             self._lead_limb(played, limb, [d for d in demands if d.limb == limb])
 
@@ -151,12 +161,21 @@ class _Clip:
         target = start + blended(demands, end - start, start, self.fps)
         moved = rotation.norm(target - end)
         self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), moved)
+        self.demands += demands
         gap = self.bring(played, limb, target, moved > _NOTHING)
         for demand in demands:
             worst = int(np.argmax(gap[demand.rows]))
             if gap[demand.rows][worst] > _MISS:
                 self.misses.append(Miss(demand.contact.id, limb, demand.contact.surface, demand.first + worst,
                                         1000.0 * float(gap[demand.rows][worst])))
+
+    def led(self, limb):
+        """How much (F,), 0 to 1, a limb's end is led by its Demands."""
+        held = np.zeros(self.frames, bool)
+        for demand in self.demands:
+            held[demand.rows] |= demand.limb == limb
+        fade = np.full(self.frames, _FADE * self.fps)
+        return ease.spread(held[:, None].astype(float), held, fade, fade)[:, 0]
 
     def bring(self, played, limb, target, needed):
         """Turn a limb's two bones so that its end comes to `target` (F, 3) where `needed` (F,); what is left, (F,) m.

@@ -17,12 +17,21 @@ class Ball(NamedTuple):
     radius: np.ndarray  # (F,) metres
 
 
-def offset(balls, frames, fps):
-    """(offset (F, 3) in metres, how far each ball is missed by (F,), a list).
+class Half(NamedTuple):
+    """A part of the body that has to stay outside of something: along `normal` the offset is at least `need`."""
 
-    The smallest and smoothest offset that lies in every Ball: min |d|^2 + h^4 |d''|^2 by the alternating direction
-    method of multipliers (Boyd et al. 2011). All frames weigh the same, those without a ball being free to go along,
-    so that the smooth step is diagonal in the cosine basis. Without a violated ball the offset is exactly zero.
+    frames: np.ndarray  # (F,) bool
+    normal: np.ndarray  # (F, 3) unit
+    need: np.ndarray  # (F,) metres
+
+
+def offset(balls, frames, fps):
+    """(offset (F, 3) in metres, how far each of the balls and halves is missed by (F,), a list).
+
+    The smallest and smoothest offset that lies in every Ball and Half: min |d|^2 + h^4 |d''|^2 by the alternating
+    direction method of multipliers (Boyd et al. 2011). All frames weigh the same, those without a demand being free to
+    go along, so that the smooth step is diagonal in the cosine basis. Without a violated one the offset is exactly
+    zero.
     """
     zero = np.zeros((frames, 3))
     if all(not np.any(_missed(ball, zero) > 0.0) for ball in balls):
@@ -47,18 +56,22 @@ def offset(balls, frames, fps):
     return place, [np.maximum(_missed(ball, place), 0.0) for ball in balls]
 
 
-def _missed(ball, place):
-    """Metres (F,) by which an offset lies outside a ball; not above zero inside and where the ball does not count."""
-    away = np.linalg.norm(place - ball.centre, axis=-1) - ball.radius
-    return np.where(ball.frames, away, 0.0)
+def _missed(one, place):
+    """Metres (F,) by which an offset lies outside a Ball or Half; not above zero inside and where it does not count."""
+    if isinstance(one, Half):
+        return np.where(one.frames, one.need - np.sum(place * one.normal, axis=-1), 0.0)
+    away = np.linalg.norm(place - one.centre, axis=-1) - one.radius
+    return np.where(one.frames, away, 0.0)
 
 
-def _into(ball, place):
-    """The offset nearest to `place` (F, 3) that lies in the ball."""
-    away = place - ball.centre
-    far = np.linalg.norm(away, axis=-1)
-    out = ball.frames & (far > ball.radius)
-    return np.where(out[:, None], ball.centre + away * (ball.radius / np.maximum(far, 1e-12))[:, None], place)
+def _into(one, place):
+    """The offset nearest to `place` (F, 3) that lies in the Ball or Half."""
+    missed = _missed(one, place)[:, None]
+    if isinstance(one, Half):
+        return place + np.maximum(missed, 0.0) * one.normal
+    away = place - one.centre
+    far = np.linalg.norm(away, axis=-1, keepdims=True)
+    return np.where(missed > 0.0, one.centre + away * (one.radius[:, None] / np.maximum(far, 1e-12)), place)
 
 
 def _cosine(values, back=False):

@@ -1,0 +1,154 @@
+"""Trunk and limbs kept out of poles: the root gives way to the trunk, and limbs turn about their own root joints."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import rotation
+from . import ease, obstacle, root
+from .body import LIMBS, part_surface, trunk_roles
+
+_ROUNDS = 4
+_UPPER = 0.3  # of a limb's first bone, from its root joint: so much goes with the trunk
+_AHEAD = 0.3  # seconds before it is needed that a correction begins, and after it that it ends
+_LEVER = 0.03  # metres: a swivel that moves what is inside by less than this a radian is no way out
+_MOST = np.radians(40.0)  # a limb turns by at most in one round
+
+
+class Part(NamedTuple):
+    """Skin that is kept out of poles together."""
+
+    name: str  # "trunk", or a limb's bone such as "shin.L"
+    skin: object  # surface.Surface
+    radius: float  # metres: what its skin reaches from its joints and the lines between
+    chain: tuple  # roles whose joints it lies along
+
+
+def parts(body):
+    """The Parts of a body: its trunk with the beginnings of its limbs, and the bones of its limbs."""
+    roles = body.plan.body.roles
+    if body.skin is None:
+        return []
+    out, first = [], np.zeros(len(body.skin.points), bool)
+    for limb, (upper, lower) in LIMBS.items():
+        for side in "LR":
+            chain = [f"{name}.{side}" for name in (upper, lower, limb)]
+            if any(role not in roles for role in chain):
+                continue
+            a, b = (body.bound.positions[0, roles[role]] for role in chain[:2])
+            beyond = (body.skin.points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12) > _UPPER
+            first |= ~beyond
+            for role, end, keep in ((chain[0], chain[1], beyond), (chain[1], chain[2], None)):
+                skin = part_surface(body, [role], keep)
+                if skin is not None:
+                    out.append(Part(role, skin, _reach(body, skin, (role, end)), (role, end)))
+    trunk = trunk_roles(body.plan.body)
+    skin = part_surface(body, [*trunk, *(r for r in roles if r.split(".")[0] == "shoulder")])
+    beginnings = part_surface(body, [f"{upper}.{s}" for upper, _ in LIMBS.values() for s in "LR"], first)
+    chain = tuple(role for role in trunk if role in roles)
+    for one in (skin, beginnings):
+        if one is not None:
+            out.append(Part("trunk", one, _reach(body, one, chain), chain))
+    return out
+
+
+def _reach(body, skin, chain):
+    """How far skin lies from the nearest of some joints, and half the way between two, at most."""
+    joints = body.bound.positions[0, [body.plan.body.roles[role] for role in chain]]
+    points = body.skin.points[skin.vertices]
+    away = np.min([rotation.norm(points - a - np.clip((points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12), 0.0, 1.0)
+                                 [:, None] * (b - a)) for a, b in zip(joints[:-1], joints[1:])] or
+                  [rotation.norm(points - joints[0])], axis=0)
+    return float(away.max())
+
+
+def _way(clip, part, pole, played):
+    """(unit directions (F, 3) out of the pole, near (F,) bool) of a Part: to the side on which the performer's is.
+
+    Directions are hers, because her body has never been inside; where she has no such joints they are the body's own.
+    """
+    source = clip.plan.source
+    lines = [(clip.joint(played, a), clip.joint(played, b)) for a, b in zip(part.chain[:-1], part.chain[1:])]
+    near = np.any([obstacle.is_near(pole, part.radius, a, b) for a, b in lines], axis=0)
+    if all(role in source.roles for role in part.chain):
+        pole = obstacle.pole_of(next(p for p in clip.script.props if p.name == pole.name))
+        paths = [clip.motion.positions[:, source.roles[role]] for role in part.chain]
+        lines = list(zip(paths[:-1], paths[1:]))
+    ways = np.stack([obstacle.beside(pole, a, b) for a, b in lines])
+    far = np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-3)
+    return obstacle.steady(np.sum(ways / far ** 3, axis=0), clip.fps), near
+
+
+def trunk_halves(clip, played, offset):
+    """What keeps the trunk out of the poles: root.Half for each, which the root's offset has to be in beyond
+    `offset` (F, 3), the one that it has."""
+    moved = played._replace(positions=played.positions + offset[:, None])
+    out = []
+    for pole in clip.poles:
+        for part in (p for p in clip.parts if p.name == "trunk"):
+            way, near = _way(clip, part, pole, moved)
+            push = obstacle.push(pole, part.skin, moved, way, near)
+            if push.amount.any():
+                out.append(root.Half(push.amount > 0.0, way, np.sum(offset * way, axis=-1) + push.amount))
+    return out
+
+
+def clear_limbs(clip):
+    """Turn limbs that are inside a pole out of it.
+
+    One that is led turns about the line from its root joint to its end, which stays; a free one turns as a whole.
+    """
+    for _ in range(_ROUNDS):
+        played, moved = clip.played(), False
+        for pole in clip.poles:
+            for part in (p for p in clip.parts if p.name != "trunk"):
+                moved |= _clear(clip, played, pole, part)
+        if not moved:
+            return
+
+
+def _clear(clip, played, pole, part):
+    """Turn the limb of one Part; whether it had to."""
+    limb = next(f"{end}.{part.name[-1]}" for end, chain in LIMBS.items() if part.name[:-2] in chain)
+    upper, lower = (f"{name}.{limb[-1]}" for name in LIMBS[limb[:-2]])
+    if upper not in clip.plan.answered or lower not in clip.plan.answered:
+        return False
+    way, near = _way(clip, part, pole, played)
+    start, end = clip.joint(played, upper), clip.joint(played, limb)
+
+    def angles(needs, places, rows):
+        return needs / np.maximum(np.linalg.norm(np.cross(places - start[rows][:, None], way[rows][:, None]), axis=-1),
+                                  _LEVER)
+
+    push = obstacle.push(pole, part.skin, played, way, near, angles)
+    if not push.amount.any():
+        return False
+    lever = push.place - start
+    held = clip.led(limb)
+    across = rotation.cross(lever, way)
+    free = np.minimum(push.amount / np.maximum(rotation.norm(across), _LEVER), _MOST)[:, None] * rotation.normalize(
+        across)
+    along = rotation.normalize(end - start)
+    gain = rotation.dot(rotation.cross(along, lever), way)
+    swivel = np.clip(push.amount / np.where(np.abs(gain) < _LEVER, np.inf, gain), -_MOST, _MOST)
+    turn = ((1.0 - held)[:, None] * _smooth(free, clip.fps)
+            + held[:, None] * _signed(swivel, clip.fps)[:, None] * along)
+    for role in (upper, lower):
+        clip.set(role, rotation.mul(rotation.exp(turn), clip.turn(role)))
+    return True
+
+
+def _smooth(turns, fps):
+    """Rotation vectors (F, 3) that turn at least as far as they have to, and come and go smoothly."""
+    size = rotation.norm(turns)
+    if not size.any():
+        return turns
+    steady = obstacle.steady(turns, fps, 0.5 * _AHEAD)
+    along = np.maximum(rotation.dot(turns, steady), np.maximum(0.5 * size, 1e-9))
+    amount = size ** 2 / along
+    return ease.above(amount, _AHEAD * fps)[:, None] * steady
+
+
+def _signed(turns, fps):
+    """Angles (F,) of either sign, likewise."""
+    return (ease.above(np.maximum(turns, 0.0), _AHEAD * fps) - ease.above(np.maximum(-turns, 0.0), _AHEAD * fps))

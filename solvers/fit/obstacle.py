@@ -1,0 +1,86 @@
+"""A pole as an obstacle: how far skin has to be moved, and which way, to be outside of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import rotation
+from . import surface
+
+_MARGIN = 0.0015  # metres that skin keeps from a pole; what is stored is rounded
+_NEAR = 0.03  # metres beyond which nothing is looked at
+
+
+class Pole(NamedTuple):
+    """An endless cylinder in the world."""
+
+    name: str
+    point: np.ndarray  # (3,) on the axis
+    axis: np.ndarray  # (3,) unit
+    radius: float
+
+    def across(self, points):
+        """Vectors (..., 3) from the axis to points, at a right angle to it."""
+        off = points - self.point
+        return off - np.sum(off * self.axis, axis=-1, keepdims=True) * self.axis
+
+
+class Push(NamedTuple):
+    """What it takes to bring skin out of a pole."""
+
+    amount: np.ndarray  # (F,) metres along `way`, zero where nothing is inside
+    place: np.ndarray  # (F, 3) the place that has farthest to go
+
+
+def pole_of(prop):
+    """The Pole of a script.Prop that is a cylinder."""
+    return Pole(prop.name, np.array(prop.point), np.array(prop.axis), prop.radius)
+
+
+def beside(pole, start, end):
+    """Vectors (F, 3) from a pole's axis to the nearest point of segments from `start` to `end` (F, 3)."""
+    a, b = pole.across(start), pole.across(end)
+    way = b - a
+    part = np.clip(-np.sum(a * way, axis=-1) / np.maximum(np.sum(way * way, axis=-1), 1e-12), 0.0, 1.0)
+    return a + part[:, None] * way
+
+
+def steady(ways, fps, seconds=0.1):
+    """Unit directions (F, 3), smoothed a little in time; near ways count for less, as they tell less."""
+    reach = max(int(3.0 * seconds * fps), 1)
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (seconds * fps)) ** 2)
+    padded = np.concatenate([ways[:1].repeat(reach, axis=0), ways, ways[-1:].repeat(reach, axis=0)])
+    return rotation.normalize(np.stack([np.convolve(padded[:, i], kernel, mode="valid") for i in range(3)], axis=-1))
+
+
+def push(pole, skin, motion, way, near, weigh=None):
+    """The Push that brings a surface.Surface out of a pole along `way` (F, 3), unit and square to its axis.
+
+    Only frames that are `near` (F,) bool are looked at. All of the skin has to come to the side of the pole that `way`
+    points to: what lies beyond the axis has come through it. `weigh` ((F', V) metres moved, places (F', V, 3), rows)
+    -> (F', V) tells what has farthest to go, where that is not the metres themselves.
+    """
+    frames = len(way)
+    amount, place = np.zeros(frames), np.zeros((frames, 3))
+    clear = pole.radius + _MARGIN
+    listed = np.flatnonzero(near)
+    for rows in np.array_split(listed, max(len(listed) * skin.count // 2_000_000, 1)):
+        if not len(rows):
+            continue
+        places = surface.places(skin, motion, rows)
+        off = places - pole.point
+        aside = np.cross(pole.axis, way[rows])
+        ahead = np.einsum("fvi,fi->fv", off, way[rows])
+        lateral = np.einsum("fvi,fi->fv", off, aside)
+        needs = np.where(np.abs(lateral) < clear, np.sqrt(np.maximum(clear * clear - lateral ** 2, 0.0)) - ahead, 0.0)
+        needs = np.maximum(needs, 0.0)
+        far = needs if weigh is None else weigh(needs, places, rows)
+        worst = np.argmax(far, axis=1)
+        at = np.arange(len(rows))
+        amount[rows], place[rows] = needs[at, worst], places[at, worst]
+    return Push(amount, place)
+
+
+def is_near(pole, skin_radius, start, end):
+    """Which frames (F,) have segments from `start` to `end` (F, 3) so near that skin about them can be in the pole."""
+    return rotation.norm(beside(pole, start, end)) < pole.radius + skin_radius + _NEAR
