@@ -29,7 +29,7 @@ _SPEED_FACTOR = 1.5
 _STILL = 0.05  # m/s^2; the source's acceleration counts as at least this, or rounding alone would give a ratio
 _BODY_TO_STATURE = 1.23  # from ankle over hip to head joint, to the height from sole to crown; a grown-up's
 _AIMED = ("upper_arm", "forearm", "thigh", "shin")
-_WORST_FAULTS = 200
+WORST_FAULTS = 200
 
 
 class Side(NamedTuple):
@@ -86,7 +86,7 @@ def statistics(values, frames):
         return {"median": None, "p99": None, "worst": None, "worst_frame": None}
     at = int(np.argmax(values))
     return {"median": float(np.median(values)), "p99": float(np.percentile(values, 99.0)),
-            "worst": float(values[at]), "worst_frame": _number(frames[at])}
+            "worst": float(values[at]), "worst_frame": number(frames[at])}
 
 
 def angular_speed(rotations, fps):
@@ -214,7 +214,7 @@ def report(source, target, fps, frames=None, keys=None, cost=None, pure_transfer
     out = {
         "foothold_report": VERSION,
         "fps": float(fps),
-        "frames": {"first": _number(frames[0]), "last": _number(frames[-1]), "count": len(frames)},
+        "frames": {"first": number(frames[0]), "last": number(frames[-1]), "count": len(frames)},
         "limits": dict(LIMITS),
         "take": _about(source),
         "body": _about(target),
@@ -223,7 +223,7 @@ def report(source, target, fps, frames=None, keys=None, cost=None, pure_transfer
         "cost": cost,
         "notes": notes,
         "faults_total": len(faults),
-        "faults": faults[:_WORST_FAULTS],
+        "faults": faults[:WORST_FAULTS],
     }
     out["summary"] = summary(out)
     return out
@@ -250,7 +250,8 @@ def summary(report):
     return ", ".join(parts) + (": no faults." if not count else f": {count} fault{'s' if count > 1 else ''}.")
 
 
-def _number(value):
+def number(value):
+    """A number as JSON shows it best: whole where it is whole."""
     return int(value) if float(value).is_integer() else float(value)
 
 
@@ -283,7 +284,7 @@ def _checked(source, target, fps, frames):
         if not finite.all():
             at, bone = np.argwhere(~finite)[0]
             raise FootholdError(f"Bone '{side.names[bone]}' of the {title} has no finite place at frame "
-                                f"{_number(frames[at])}: repair its keys.")
+                                f"{number(frames[at])}: repair its keys.")
     return frames
 
 
@@ -292,8 +293,9 @@ def _about(side):
             "stature_m": stature(side)}
 
 
-def _fault(metric, value, limit, frame, role=None, bone=None):
-    return {"metric": metric, "role": role, "bone": bone, "frame": None if frame is None else _number(frame),
+def fault(metric, value, limit, frame, role=None, bone=None):
+    """A place where a figure goes over its limit, as plain data."""
+    return {"metric": metric, "role": role, "bone": bone, "frame": None if frame is None else number(frame),
             "value": float(value), "limit": float(limit), "severity": float(value / limit)}
 
 
@@ -328,7 +330,7 @@ def _angular_speeds(source, target, found, fps, frames, faults):
         over_any |= over
         for first, last in _runs(over):
             at = first + int(np.argmax(speed[first:last]))
-            faults.append(_fault("angular_speed_deg_per_s", speed[at], limit, frames[at + 1], role, target.names[j]))
+            faults.append(fault("angular_speed_deg_per_s", speed[at], limit, frames[at + 1], role, target.names[j]))
         bones[target.names[j]] = {"role": role, "limit": limit, "frames_over": int(over.sum()),
                                   "body": statistics(speed, frames[1:]),
                                   "take_bones": [source.names[k] for k in follows],
@@ -362,7 +364,7 @@ def _accelerations(source, target, fps, frames, faults):
         worst = ratio if worst is None else max(worst, ratio)
         if ratio > limit:
             at = int(np.argmax(ours - theirs))
-            faults.append(_fault("acceleration_ratio", ratio, limit, frames[at + 1], role,
+            faults.append(fault("acceleration_ratio", ratio, limit, frames[at + 1], role,
                                  target.names[target.roles[role]]))
     return {"ratio": worst, "scaled_to_stature_m": STATURE if known else None, "joints": joints}
 
@@ -386,10 +388,10 @@ def _directions(source, target, found, frames, faults, notes):
                             **statistics(angle, frames)}
         bone = target.names[target.roles[pair.role]]
         if pair.exact and std > LIMITS["limb_direction_std_deg"]:
-            faults.append(_fault("limb_direction_std_deg", std, LIMITS["limb_direction_std_deg"],
+            faults.append(fault("limb_direction_std_deg", std, LIMITS["limb_direction_std_deg"],
                                  frames[int(np.argmax(off))], pair.role, bone))
         if pair.role.split(".")[0] in _AIMED and mean > LIMITS["limb_direction_mean_deg"]:
-            faults.append(_fault("limb_direction_mean_deg", mean, LIMITS["limb_direction_mean_deg"],
+            faults.append(fault("limb_direction_mean_deg", mean, LIMITS["limb_direction_mean_deg"],
                                  frames[int(np.argmax(angle))], pair.role, bone))
     wide = [r for r, row in roles.items()
             if r.split(".")[0] in _AIMED and row["mean"] > LIMITS["limb_direction_mean_deg"]]
@@ -410,7 +412,7 @@ def _twists(source, target, found, frames, faults):
         roles[pair.role] = {"take_role": pair.source_role, "shared_out": not pair.exact, "std": std,
                             **statistics(off, frames)}
         if pair.exact and std > LIMITS["twist_std_deg"]:
-            faults.append(_fault("twist_std_deg", std, LIMITS["twist_std_deg"], frames[int(np.argmax(off))],
+            faults.append(fault("twist_std_deg", std, LIMITS["twist_std_deg"], frames[int(np.argmax(off))],
                                  pair.role, target.names[target.roles[pair.role]]))
     return _worst_std(roles)
 
@@ -458,7 +460,7 @@ def _root_path(source, target, fps, frames, faults, notes):
         out[f"{name}rms_percent_of_leg"] = percent * float(np.sqrt(np.mean(np.sum(residual ** 2, axis=1))))
     limit = LIMITS["root_path_rms_percent_of_leg"]
     if out["rms_percent_of_leg"] > limit:
-        faults.append(_fault("root_path_rms_percent_of_leg", out["rms_percent_of_leg"], limit,
+        faults.append(fault("root_path_rms_percent_of_leg", out["rms_percent_of_leg"], limit,
                              frames[int(np.argmax(off))], "hips", target.names[target.roles["hips"]]))
     # a body that stays put fits any path at scale zero, so the scale itself must be looked at
     if _extent(theirs) > 0.25 * legs[0] and not 0.25 < flat / out["leg_ratio"] < 4.0:

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from ...solvers import flips, report
+from ...solvers import contact_probe, contact_report, flips, report
 from ...solvers.errors import FootholdError
+from ...solvers.fit import flesh
 from ...solvers.rotation import continuous, from_matrix, orthonormal
-from ...solvers.skeleton import Motion, to_world
-from . import evaluate, rates
+from ...solvers.skeleton import Motion, rest_motion, to_world
+from ...solvers.transfer import Figure
+from . import evaluate, rates, read, scripts, skin, surfaces
 from .roles import KEY as ROLES_PROPERTY
 from .roles import stored
 
@@ -80,33 +82,72 @@ def record_steps(scene, armatures, frames):
     return recorders
 
 
-def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pure_transfer=True):
+def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pure_transfer=None):
     """`measure` as a generator that yields the part done, 0 to 1, and returns the report.
 
     Closing it early leaves the file as it was.
     """
     roles = read_roles(take), read_roles(body)
     frames = frames_of(scene, (take, body), frame_range)
-    take_side, body_side = (recorder.side(r) for recorder, r in
-                            zip((yield from record_steps(scene, (take, body), frames)), roles))
+    script, clock = laid_out_script(body)
+    steps = record_steps(scene, (take, body), frames)
+    recorders = yield from (steps if script is None else _part(steps, 0.0, 0.3))
+    take_side, body_side = (recorder.side(r) for recorder, r in zip(recorders, roles))
     fps = rates.of_scene(scene)
     motion, repaired = flips.repair_motion(take_side.motion, take_side.parents, fps)
     take_side = take_side._replace(motion=motion)
-    found = report.report(take_side, body_side, fps, frames, keys, cost, pure_transfer)
+    pure = script is None if pure_transfer is None else pure_transfer
+    found = report.report(take_side, body_side, fps, frames, keys, cost, pure)
     found["take"]["armature"], found["body"]["armature"] = take.name, body.name
     found["take"]["flips"] = [{"bone": take_side.names[f.joint], "first": int(frames[f.first]),
                                "last": int(frames[f.last]), "degrees": round(f.degrees, 1)} for f in repaired]
     if repaired:
         found["notes"].append(f"{len(repaired)} flips of the take's own were turned back before comparing.")
+    if script is not None:
+        observed = yield from _part(_observe_steps(scene, body, body_side, script, clock, frames), 0.3, 1.0)
+        found = contact_report.join(found, contact_report.report(script, observed))
     return found
+
+
+def laid_out_script(body):
+    """(ContactScript in the body's world, its Clock) that was kept with the action that an armature plays; None, None
+    where there is none."""
+    action = body.animation_data and body.animation_data.action
+    script = scripts.load(action) if action else None
+    return (None, None) if script is None else (script, scripts.clock(action, script))
+
+
+def _observe_steps(scene, armature, side, script, clock, frames):
+    """The contact_report.Observed body at `frames` (F,), of which `side` was recorded; a generator of the part done."""
+    skeleton = read.read_skeleton(armature)
+    order = [side.names.index(name) for name in skeleton.names]
+    motion = Motion(side.motion.positions[:, order], side.motion.rotations[:, order])
+    figure = Figure(skeleton, {role: order.index(j) for role, j in side.roles.items()}, rest_motion(skeleton))
+    at_rest = skin.read_skin(armature, skeleton)
+    probe = contact_probe.probe(figure, at_rest, script.props)
+    seen = yield from surfaces.seen_steps(scene, armature, probe, frames)
+    return contact_report.Observed(figure, motion, flesh.palms(figure, at_rest)[0], probe, seen, frames,
+                                   clock.time(frames))
+
+
+def _part(steps, start, end):
+    """The steps of a stage, scaled into a part of the whole; hands on what the stage returns."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as stop:
+            return stop.value
+        yield start + (end - start) * done
 
 
 def measure(scene, take, body, frame_range=None, progress=None, **options):
     """The report (`solvers.report.report`) of the armature objects `take` and `body` as they play in `scene`.
 
-    Both carry their roles as JSON in the custom property `foothold_roles`. Every frame of `frame_range` (first, last;
-    what both actions have where left out) is evaluated with constraints, drivers and all; `progress` is called with the
-    part done. `options` go to `measure_steps`. Nothing in the file changes, not even the current frame.
+    Both carry their roles as JSON in the custom property `foothold_roles`. Where the body's action keeps a contact
+    script, as a bake with the stage "contacts" leaves it, the report has a section "contacts". Every frame of
+    `frame_range` (first, last; what both actions have where left out) is evaluated with constraints, drivers and all;
+    `progress` is called with the part done. `options` go to `measure_steps`. Nothing in the file changes, not even the
+    current frame.
     """
     steps = measure_steps(scene, take, body, frame_range, **options)
     while True:

@@ -16,21 +16,21 @@ def read_skin(armature, skeleton):
     As the artist sees them at the current frame but for the pose: shape keys, modifiers and all. `skeleton` is the
     armature's (`read.read_skeleton`), whose world matrix places the skin. Nothing in the file changes.
     """
-    scene, layer = _seen_in(armature)
-    carried = _carried(layer, armature)
+    scene, layer = seen_in(armature)
+    objects = carried(layer, armature)
     parts, start = [], 0
-    if carried:
-        with _at_rest(armature.data), evaluate.stage(scene, [armature, *carried]) as stage:
+    if objects:
+        with _at_rest(armature.data), evaluate.stage(scene, [armature, *objects]) as stage:
             depsgraph = evaluate.set_frame(stage, scene.frame_current_final)
             placed = skeleton.world @ np.linalg.inv(np.array(armature.evaluated_get(depsgraph).matrix_world))
-            for ob, bone in carried.items():
+            for ob, bone in objects.items():
                 part = _read(ob, bone, depsgraph, placed, skeleton)
                 parts.append(part._replace(faces=part.faces + start))
                 start += len(part.points)
     return Skin(*(np.concatenate(rows) for rows in zip(*parts))) if start else None
 
 
-def _seen_in(armature):
+def seen_in(armature):
     """The scene and view layer that an armature is looked at in: the current ones where it is in them."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     if layer.objects.get(armature.name) != armature and armature.users_scene:
@@ -39,7 +39,7 @@ def _seen_in(armature):
     return scene, layer
 
 
-def _carried(layer, armature):
+def carried(layer, armature):
     """The visible mesh objects that an armature's bones move: object -> the bone that carries it, None where deformed.
 
     What is hidden from the view or the render, or drawn as wires or bounds only, is no skin.

@@ -1,0 +1,158 @@
+"""What is looked at on a body's skin, frame by frame, to tell how it keeps its contacts.
+
+Everything is picked once on the skin at rest, as vertices that stay the same; `look` then reduces one frame of them to
+a few numbers. The sole stands where its heel or ball is, a point that vertices about it carry with fixed weights. Props
+are met by faces, not by vertices alone, so that coarse and dense meshes of one shape give the same depth.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import anatomy, rotation
+from .anatomy import SIDES
+from .contacts import performer
+from .fit import flesh
+
+PARTS = ("torso", "head", *(f"{part}.{side}" for part in ("thigh", "shin", "upper_arm", "forearm") for side in SIDES))
+_THICK = 0.01  # metres over a sole's point that its skin may lie
+_ABOUT = 0.3  # of the way from heel to ball: how far from a sole's point its vertices lie
+_ALONE = 0.9  # weight from which one bone carries a vertex by itself
+_FEWEST = 4  # vertices that carry a point
+
+
+class Carried(NamedTuple):
+    """A point that vertices carry: the sum of their places by weights that sum to 1."""
+
+    vertices: np.ndarray  # (V,)
+    weights: np.ndarray  # (V,)
+
+
+class Probe(NamedTuple):
+    """What to look at on a body's skin."""
+
+    count: int  # N vertices of the skin
+    body: np.ndarray  # (B,) vertices of the body; what bones carry beside it (armour, tools) is left out
+    owners: np.ndarray  # (B,) indices into `roles`
+    roles: list
+    feet: dict  # side -> (V,) vertices of foot and toes
+    soles: dict  # "heel.L", "ball.L", ... -> Carried
+    faces: np.ndarray  # (T, 3) vertices of the faces that may not be inside a prop
+    parts: np.ndarray  # (T,) indices into PARTS
+    props: tuple  # script.Prop that a depth can be told for: the cylinders
+
+
+class Seen(NamedTuple):
+    """One frame of what a Probe looks at, or with a leading axis many; metres, in the world."""
+
+    low: np.ndarray  # () height of the lowest vertex
+    lowest: np.ndarray  # () whose it is, index into the Probe's `roles`
+    feet: np.ndarray  # (sides,) height of the lowest vertex of each foot, in the Probe's order
+    soles: np.ndarray  # (soles, 3) in the Probe's order
+    depths: np.ndarray  # (props, PARTS) how deep a part lies in a prop, 0 outside
+
+
+def probe(figure, skin, props=()):
+    """The Probe of a Figure whose Skin stands at rest."""
+    own, roles = flesh.owners(figure, skin)
+    body = np.flatnonzero(own >= 0)
+    points = flesh.soles(figure, skin).points
+    feet = {side: np.flatnonzero(_are(own, roles, (f"foot.{side}", f"toe.{side}"))) for side in SIDES}
+    soles = {name: _sole(figure, skin, points, name, feet[name[-1]]) for name in points
+             if len(feet[name[-1]]) >= _FEWEST}
+    part_of = np.array([_part(role) for role in roles] + [-1])[own]  # (N,)
+    faces = skin.faces[(part_of[skin.faces] >= 0).all(axis=1)]
+    feet = {side: found for side, found in feet.items() if len(found)}
+    return Probe(len(own), body, own[body], roles, feet, soles, faces, part_of[faces[:, 0]],
+                 tuple(p for p in props if p.kind == "cylinder"))
+
+
+def look(probe, points):
+    """One frame, as Seen, of all vertices (N, 3) of the skin."""
+    heights = points[:, 2]
+    body = heights[probe.body]
+    at = int(np.argmin(body)) if len(body) else -1
+    return Seen(np.array(body[at] if at >= 0 else np.inf), np.array(probe.owners[at] if at >= 0 else -1),
+                np.array([heights[found].min() for found in probe.feet.values()]),
+                np.array([one.weights @ points[one.vertices] for one in probe.soles.values()]).reshape(-1, 3),
+                np.array([_depths(probe, prop, points) for prop in probe.props]).reshape(-1, len(PARTS)))
+
+
+def _are(own, roles, wanted):
+    return np.isin(own, [roles.index(role) for role in wanted if role in roles])
+
+
+def _part(role):
+    """The place in PARTS of what a role's skin counts for, -1 for hands and feet."""
+    if role in PARTS:
+        return PARTS.index(role)
+    if role in ("jaw", "eye.L", "eye.R") or role in anatomy.neck([role]):
+        return PARTS.index("head")
+    if role == "hips" or role in anatomy.torso([role]) or role.split(".")[0] == "shoulder":
+        return PARTS.index("torso")
+    return -1
+
+
+def _sole(figure, skin, points, name, own):
+    """A point of the sole as Carried by the skin about it that moves with its bone alone."""
+    up = flesh.upright(figure)
+    place = performer.place(points[name], figure.rest)[0]
+    reach = _ABOUT * np.linalg.norm(place - performer.place(points[_other(name)], figure.rest)[0])
+    off = skin.points[own] - place
+    flat = np.linalg.norm(off - (off @ up)[:, None] * up, axis=1)
+    weight = np.sum(skin.weights[own] * (skin.bones[own] == points[name].joint), axis=1)
+    low = off @ up < _THICK
+    for wanted in (low & (weight >= _ALONE) & (flat < reach), low & (flat < reach), low):
+        if wanted.sum() >= _FEWEST:
+            break
+    chosen = np.flatnonzero(wanted)
+    if wanted is low or len(chosen) < _FEWEST:
+        chosen = np.argsort(np.where(low, flat, flat + 1.0), kind="stable")[:_FEWEST]
+    return Carried(own[chosen], _weights(off[chosen]))
+
+
+def _other(name):
+    part, side = name.split(".")
+    return f"{'ball' if part == 'heel' else 'heel'}.{side}"
+
+
+def _weights(off):
+    """The evenest weights (V,) of sum 1 by which points at `off` (V, 3) from a place have it as their mean.
+
+    Weights that are so found keep the place where it belongs however the points turn together.
+    """
+    system = np.concatenate([off.T, np.ones((1, len(off)))])
+    even = np.full(len(off), 1.0 / len(off))
+    return even + np.linalg.lstsq(system, np.array([0.0, 0.0, 0.0, 1.0]) - system @ even, rcond=1e-6)[0]
+
+
+def _depths(probe, prop, points):
+    """How deep each of PARTS (P,) lies in a cylinder at most, metres; 0 outside.
+
+    The cylinder has no ends here. A part that its axis runs through is as deep as its radius.
+    """
+    out = np.zeros(len(PARTS))
+    near, distance = _near_axis(points, probe.faces, np.array(prop.point), np.array(prop.axis), prop.radius)
+    np.maximum.at(out, probe.parts[near], prop.radius - distance)
+    return out
+
+
+def _near_axis(points, faces, point, axis, radius):
+    """(which of the faces (T, 3) may be nearer to an axis than `radius`, their distances from it in metres).
+
+    Along the axis nothing matters: seen so, the faces are triangles of a plane and the axis is a point of it.
+    """
+    first = rotation.normalize(np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))]))
+    corners = ((points - point) @ np.stack([first, np.cross(axis, first)], axis=-1))[faces]  # (T, 3, 2)
+    near = np.flatnonzero(((corners.min(axis=1) < radius) & (corners.max(axis=1) > -radius)).all(axis=1))
+    return near, _from_origin(corners[near])
+
+
+def _from_origin(triangles):
+    """Distances (T,) of the origin from triangles (T, 3, 2) of a plane, 0 inside."""
+    sides = np.roll(triangles, -1, axis=1) - triangles
+    part = -np.sum(triangles * sides, axis=-1) / np.maximum(np.sum(sides * sides, axis=-1), 1e-18)
+    foot = triangles + np.clip(part, 0.0, 1.0)[..., None] * sides
+    distance = np.linalg.norm(foot, axis=-1).min(axis=1)
+    turn = triangles[..., 0] * sides[..., 1] - triangles[..., 1] * sides[..., 0]  # which side of each edge it is on
+    return np.where((turn > 0.0).all(axis=1) | (turn < 0.0).all(axis=1), 0.0, distance)
