@@ -12,6 +12,7 @@ _ROUNDS = 4
 _UPPER = 0.3  # of a limb's first bone, from its root joint: so much goes with the trunk
 _AHEAD = 0.3  # seconds before it is needed that a correction begins, and after it that it ends
 _LEVER = 0.03  # metres: a swivel that moves what is inside by less than this a radian is no way out
+_FOLLOWS = 0.3  # of the root's move, that any place of a led limb is believed to follow
 _MOST = np.radians(40.0)  # a limb turns by at most in one round
 
 
@@ -94,48 +95,63 @@ def trunk_halves(clip, played, offset):
 
 
 def clear_limbs(clip):
-    """Turn limbs that are inside a pole out of it.
+    """Turn limbs that are inside a pole out of it; returns root.Halves for what they cannot get out of by themselves.
 
     One that is led turns about the line from its root joint to its end, which stays; a free one turns as a whole.
     """
     for _ in range(_ROUNDS):
-        played, moved = clip.played(), False
+        played, left, stuck = clip.played(), 0.0, []
         for pole in clip.poles:
             for part in (p for p in clip.parts if p.name != "trunk"):
-                moved |= _clear(clip, played, pole, part)
-        if not moved:
-            return
+                inside = _Inside(clip, played, pole, part)
+                if inside.push.amount.any():
+                    left = max(left, float(inside.push.amount.max()))
+                    stuck.append(inside.half())
+                    inside.turn()
+        if left == 0.0:
+            return []
+    return stuck
 
 
-def _clear(clip, played, pole, part):
-    """Turn the limb of one Part; whether it had to."""
-    limb = next(f"{end}.{part.name[-1]}" for end, chain in LIMBS.items() if part.name[:-2] in chain)
-    upper, lower = (f"{name}.{limb[-1]}" for name in LIMBS[limb[:-2]])
-    if upper not in clip.plan.answered or lower not in clip.plan.answered:
-        return False
-    way, near = _way(clip, part, pole, played)
-    start, end = clip.joint(played, upper), clip.joint(played, limb)
+class _Inside:
+    """What of one Part is inside a pole."""
 
-    def angles(needs, places, rows):
-        return needs / np.maximum(np.linalg.norm(np.cross(places - start[rows][:, None], way[rows][:, None]), axis=-1),
-                                  _LEVER)
+    def __init__(self, clip, played, pole, part):
+        self.clip = clip
+        end = next(end for end, chain in LIMBS.items() if part.name[:-2] in chain)
+        self.limb, self.bones = f"{end}.{part.name[-1]}", tuple(f"{name}.{part.name[-1]}" for name in LIMBS[end])
+        self.start, self.end = clip.joint(played, self.bones[0]), clip.joint(played, self.limb)
+        self.way, near = _way(clip, part, pole, played)
+        self.push = obstacle.push(pole, part.skin, played, self.way, near, self._angles)
+        self.lever = self.push.place - self.start
 
-    push = obstacle.push(pole, part.skin, played, way, near, angles)
-    if not push.amount.any():
-        return False
-    lever = push.place - start
-    held = clip.led(limb)
-    across = rotation.cross(lever, way)
-    free = np.minimum(push.amount / np.maximum(rotation.norm(across), _LEVER), _MOST)[:, None] * rotation.normalize(
-        across)
-    along = rotation.normalize(end - start)
-    gain = rotation.dot(rotation.cross(along, lever), way)
-    swivel = np.clip(push.amount / np.where(np.abs(gain) < _LEVER, np.inf, gain), -_MOST, _MOST)
-    turn = ((1.0 - held)[:, None] * _smooth(free, clip.fps)
-            + held[:, None] * _signed(swivel, clip.fps)[:, None] * along)
-    for role in (upper, lower):
-        clip.set(role, rotation.mul(rotation.exp(turn), clip.turn(role)))
-    return True
+    def _angles(self, needs, places, rows):
+        """About how far (F', V) the limb has to turn for places (F', V, 3) to move by `needs` (F', V)."""
+        lever = np.cross(places - self.start[rows][:, None], self.way[rows][:, None])
+        return needs / np.maximum(np.linalg.norm(lever, axis=-1), _LEVER)
+
+    def turn(self):
+        """Turn the limb as far as it has to."""
+        clip, amount = self.clip, self.push.amount
+        held = clip.led(self.limb)
+        across = rotation.cross(self.lever, self.way)
+        free = (np.minimum(amount / np.maximum(rotation.norm(across), _LEVER), _MOST)[:, None]
+                * rotation.normalize(across))
+        along = rotation.normalize(self.end - self.start)
+        gain = rotation.dot(rotation.cross(along, self.lever), self.way)
+        swivel = np.clip(amount / np.where(np.abs(gain) < _LEVER, np.inf, gain), -_MOST, _MOST)
+        turn = ((1.0 - held)[:, None] * _smooth(free, clip.fps)
+                + held[:, None] * _signed(swivel, clip.fps)[:, None] * along)
+        for role in self.bones:
+            clip.set(role, rotation.mul(rotation.exp(turn), clip.turn(role)))
+
+    def half(self):
+        """The root.Half that would bring it out: what lies farther down a led limb follows the root by less."""
+        way, length = self.end - self.start, rotation.norm(self.end - self.start)
+        along = rotation.dot(self.lever, way) / np.maximum(length, 1e-9) ** 2
+        follows = np.clip(1.0 - along, _FOLLOWS, 1.0)
+        return root.Half(self.push.amount > 0.0, self.way,
+                         rotation.dot(self.clip.offset, self.way) + self.push.amount / follows)
 
 
 def _smooth(turns, fps):

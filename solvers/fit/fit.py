@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import rotation, transfer
 from ..contacts import script as scripts
-from . import clear, ease, feet, hands, limbs, obstacle, root, stage
+from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -57,11 +57,17 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [])
-    clip = _Clip(body, plan, motion, pose, script, laid, fps)
-    clip.orient()
-    clip.lead(clip.absolute_demands())
-    clip.follow(source_palms)
-    clear.clear_limbs(clip)
+    halves = []
+    for _ in range(_ROUNDS):  # what a led limb cannot get out of by itself, the root has to do
+        clip = _Clip(body, plan, motion, pose, script, laid, fps)
+        clip.orient()
+        halves = clip.lead(clip.absolute_demands(), halves)
+        clip.follow(source_palms)
+        ground.raise_ends(clip)
+        stuck = clear.clear_limbs(clip)
+        if not stuck:
+            break
+        halves += stuck
     fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
     return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses)
@@ -79,7 +85,7 @@ class _Clip:
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
         self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
-        self.parts = clear.parts(body) if self.poles else []
+        self.parts, self.lowest = clear.parts(body) if self.poles else [], ground.lowest_of(body)
         self.demands, self.moved, self.misses = [], {}, []
 
     def played(self):
@@ -132,37 +138,50 @@ class _Clip:
                                  self.fps)
         return out
 
-    def lead(self, demands):
-        """Move the root so that all is in reach, then each limb to where it has to be."""
+    def lead(self, demands, halves):
+        """Move the root so that all is in reach and the trunk outside of poles, then each limb to where it has to be.
+
+        `halves` are root.Halves that are known already; returns them and those that were found.
+        """
         played = self.played()
-        balls, halves = [self._ball(played, demand) for demand in demands], []
+        balls = self._balls(played, demands)
         for _ in range(_ROUNDS):
-            self.offset, _ = root.offset([*balls, *halves], self.frames, self.fps)
-            more = clear.trunk_halves(self, played, self.offset)
+            self.offset = root.offset([*balls, *halves], self.frames, self.fps)
+            more = (clear.trunk_halves(self, played, self.offset)
+                    + ground.trunk_halves(self, played, self.offset))
             if not more:
                 break
-            halves += more
-        self.hips = self.hips + self.offset
+            halves = [*halves, *more]
+        self.hips = self.raw.hips + self.offset
         for limb in sorted({demand.limb for demand in demands}):
-            self._lead_limb(played, limb, [d for d in demands if d.limb == limb])
+            self._lead_limb(played, limb, self._of(limb, demands), self.offset)
+        return halves
 
-    def _ball(self, played, demand):
-        """The root.Ball that a Demand asks for."""
-        part, side = demand.limb.split(".")
-        start = self.joint(played, f"{LIMBS[part][0]}.{side}")
-        mask, centre = np.zeros(self.frames, bool), np.zeros((self.frames, 3))
-        mask[demand.rows], centre[demand.rows] = True, demand.target - start[demand.rows]
-        return root.Ball(mask, centre, np.full(self.frames, _REACH * sum(lengths(self.plan.body, demand.limb))))
+    def _balls(self, played, demands):
+        """What the Demands ask of the root: a root.Ball for each limb."""
+        out = []
+        for limb in sorted({demand.limb for demand in demands}):
+            start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}")
+            mask, centre = np.zeros(self.frames, bool), np.zeros((self.frames, 3))
+            for demand in self._of(limb, demands):
+                mask[demand.rows], centre[demand.rows] = True, demand.target - start[demand.rows]
+            out.append(root.Ball(mask, centre, np.full(self.frames, _REACH * sum(lengths(self.plan.body, limb)))))
+        return out
 
-    def _lead_limb(self, played, limb, demands):
-        """Bring a limb's end to its Demands, and to them and back; `played` is the motion without the root's offset."""
-        start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}") + self.offset
-        end = self.joint(played, limb) + self.offset
+    @staticmethod
+    def _of(limb, demands):
+        """A limb's own Demands, those of higher priority last."""
+        return sorted((d for d in demands if d.limb == limb), key=lambda d: d.contact.priority)
+
+    def _lead_limb(self, played, limb, demands, offset):
+        """Bring a limb's end to its Demands, there and back; `played` is the motion without the root's `offset`."""
+        start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}") + offset
+        end = self.joint(played, limb) + offset
         target = start + blended(demands, end - start, start, self.fps)
         moved = rotation.norm(target - end)
         self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), moved)
         self.demands += demands
-        gap = self.bring(played, limb, target, moved > _NOTHING)
+        gap = self.bring(played, limb, target, moved > _NOTHING, offset)
         for demand in demands:
             worst = int(np.argmax(gap[demand.rows]))
             if gap[demand.rows][worst] > _MISS:
@@ -171,22 +190,26 @@ class _Clip:
 
     def led(self, limb):
         """How much (F,), 0 to 1, a limb's end is led by its Demands."""
+        held, fade = self.is_led(limb), np.full(self.frames, _FADE * self.fps)
+        return ease.spread(held[:, None].astype(float), held, fade, fade)[:, 0]
+
+    def is_led(self, limb):
+        """The frames (F,) in which a limb's end has a Demand."""
         held = np.zeros(self.frames, bool)
         for demand in self.demands:
             held[demand.rows] |= demand.limb == limb
-        fade = np.full(self.frames, _FADE * self.fps)
-        return ease.spread(held[:, None].astype(float), held, fade, fade)[:, 0]
+        return held
 
-    def bring(self, played, limb, target, needed):
+    def bring(self, played, limb, target, needed, offset):
         """Turn a limb's two bones so that its end comes to `target` (F, 3) where `needed` (F,); what is left, (F,) m.
 
-        `played` is the motion without the root's offset.
+        `played` is the motion without the root's `offset` (F, 3).
         """
         if not needed.any():
             return np.zeros(self.frames)
         part, side = limb.split(".")
         upper, lower = (f"{name}.{side}" for name in LIMBS[part])
-        start, middle, end = (self.joint(played, role) + self.offset for role in (upper, lower, limb))
+        start, middle, end = (self.joint(played, role) + offset for role in (upper, lower, limb))
         axis = limbs.hinge(middle - start, end - middle, hinge(self.body, self.rotations, upper, lower))
         turn_upper, turn_lower, gap = limbs.solve(start, middle, end, axis, target)
         for role, turn in ((upper, turn_upper), (lower, turn_lower)):
@@ -205,10 +228,8 @@ class _Clip:
         turns = {s: self.turn(f"hand.{s}") for s in sides}
         demands = hands.clasps(self.laid, wrists, turns, self.body.palms, source_palms,
                                hands.hand_size(self.plan.source, self.plan.body), self.fps)
-        offset, self.offset = self.offset, np.zeros_like(self.offset)  # it is in what was played
         for limb in sorted({demand.limb for demand in demands}):
-            self._lead_limb(played, limb, [d for d in demands if d.limb == limb])
-        self.offset = offset
+            self._lead_limb(played, limb, self._of(limb, demands), np.zeros(3))
 
 
 def blended(demands, ways, start, fps):
@@ -216,13 +237,13 @@ def blended(demands, ways, start, fps):
     and coming and going between the two.
 
     `start` (F, 3) is the root joint. How far away and in which direction go over each by itself, so that no limb is
-    stretched more on the way than before and after it. Of two demands at once (which the script allows) the one of
-    higher priority counts.
+    stretched more on the way than before and after it. Of two demands at once (which the script allows) the later in
+    the list counts.
     """
     values, held = np.zeros((len(ways), 4)), np.zeros(len(ways), bool)
     coming, going = np.zeros(len(ways)), np.zeros(len(ways))
     far = rotation.norm(ways)
-    for demand in sorted(demands, key=lambda d: d.contact.priority):
+    for demand in demands:
         rows, way = demand.rows, demand.target - start[demand.rows]
         values[rows] = np.column_stack([way - ways[rows], rotation.norm(way) - far[rows]])
         held[rows] = True

@@ -6,6 +6,7 @@ import numpy as np
 
 _HORIZON = 0.35  # seconds over which the root gives way
 _STEPS = 400  # at most
+_MISSED = 5e-4  # metres: what is left, likewise
 _CLOSE = 2e-5  # metres: what two steps may differ by when it is done
 
 
@@ -26,7 +27,7 @@ class Half(NamedTuple):
 
 
 def offset(balls, frames, fps):
-    """(offset (F, 3) in metres, how far each of the balls and halves is missed by (F,), a list).
+    """The offset (F, 3) in metres.
 
     The smallest and smoothest offset that lies in every Ball and Half: min |d|^2 + h^4 |d''|^2 by the alternating
     direction method of multipliers (Boyd et al. 2011). All frames weigh the same, those without a demand being free to
@@ -35,7 +36,7 @@ def offset(balls, frames, fps):
     """
     zero = np.zeros((frames, 3))
     if all(not np.any(_missed(ball, zero) > 0.0) for ball in balls):
-        return zero, [np.zeros(frames) for _ in balls]
+        return zero
     count = len(balls)
     omega = np.pi * np.arange(frames) / frames
     smooth = (2.0 - 2.0 * np.cos(omega)) ** 2 * (_HORIZON * fps) ** 4
@@ -51,27 +52,29 @@ def offset(balls, frames, fps):
         pull = pull + seen - held
         moved = np.abs(after - place).max()
         place = after
-        if moved < _CLOSE and max(np.max(_missed(ball, place)) for ball in balls) < 1e-3:
+        if moved < _CLOSE and max(np.max(_missed(ball, place), initial=0.0) for ball in balls) < _MISSED:
             break
-    return place, [np.maximum(_missed(ball, place), 0.0) for ball in balls]
+    return place
 
 
 def _missed(one, place):
-    """Metres (F,) by which an offset lies outside a Ball or Half; not above zero inside and where it does not count."""
+    """Metres (N,) by which an offset (F, 3) lies outside a Ball or Half at its N frames; not above zero inside."""
+    rows = one.frames
     if isinstance(one, Half):
-        return np.where(one.frames, one.need - np.sum(place * one.normal, axis=-1), 0.0)
-    away = np.linalg.norm(place - one.centre, axis=-1) - one.radius
-    return np.where(one.frames, away, 0.0)
+        return one.need[rows] - np.einsum("ni,ni->n", place[rows], one.normal[rows])
+    away = place[rows] - one.centre[rows]
+    return np.sqrt(np.einsum("ni,ni->n", away, away)) - one.radius[rows]
 
 
 def _into(one, place):
     """The offset nearest to `place` (F, 3) that lies in the Ball or Half."""
-    missed = _missed(one, place)[:, None]
+    missed, out = np.maximum(_missed(one, place), 0.0), place.copy()
     if isinstance(one, Half):
-        return place + np.maximum(missed, 0.0) * one.normal
-    away = place - one.centre
-    far = np.linalg.norm(away, axis=-1, keepdims=True)
-    return np.where(missed > 0.0, one.centre + away * (one.radius[:, None] / np.maximum(far, 1e-12)), place)
+        out[one.frames] += missed[:, None] * one.normal[one.frames]
+    else:
+        away = place[one.frames] - one.centre[one.frames]
+        out[one.frames] -= away * (missed / (missed + one.radius[one.frames]))[:, None]
+    return out
 
 
 def _cosine(values, back=False):

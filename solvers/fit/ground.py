@@ -1,0 +1,66 @@
+"""The floor under all of the body: what would sink into it is raised, the trunk by the root, hands and feet by their
+limbs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import ease, flesh, root, surface
+from .body import LIMBS, part_surface, trunk_roles
+
+_UP = np.array([0.0, 0.0, 1.0])
+_MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
+_AHEAD = 0.2  # seconds before it is needed that a hand or foot begins to rise
+
+
+class Lowest(NamedTuple):
+    """Skin that can be the lowest of a body."""
+
+    trunk: surface.Surface | None  # what the root has to raise: trunk, thighs, knees
+    ends: dict  # limb -> Surface: hand with fingers and forearm, foot with toes
+
+
+def lowest_of(body):
+    """The Lowest of a body.Body; nothing where it has no skin."""
+    if body.skin is None:
+        return Lowest(None, {})
+    figure = body.plan.body._replace(rest=body.bound)
+    roles = figure.roles
+    outer = surface.outermost(body.skin, np.ones(len(body.skin.points), bool))
+    ends = {}
+    for side in "LR":
+        fingers = [r for r in roles if r.endswith(f".{side}") and r.split(".")[0] in flesh.FINGERS]
+        ends[f"hand.{side}"] = part_surface(body, [f"hand.{side}", f"forearm.{side}", *fingers], outer)
+        ends[f"foot.{side}"] = part_surface(body, [f"foot.{side}", f"toe.{side}"], outer)
+    trunk = [*trunk_roles(figure), *(r for r in roles if r.split(".")[0] in ("shoulder", "thigh", "shin"))]
+    return Lowest(part_surface(body, trunk, outer), {limb: skin for limb, skin in ends.items() if skin is not None})
+
+
+def _need(skin, motion, floor):
+    """Metres (F,) by which skin has to rise to be on or over the floor."""
+    return np.maximum(floor + _MARGIN - surface.along(skin, motion, _UP).min(axis=1), 0.0)
+
+
+def trunk_halves(clip, played, offset):
+    """What keeps the trunk over the floor: root.Halves for the root's offset beyond `offset` (F, 3), the present."""
+    if clip.lowest.trunk is None or clip.laid.floor is None:
+        return []
+    need = np.maximum(_need(clip.lowest.trunk, played, clip.laid.floor) - offset[:, 2], 0.0)
+    if not need.any():
+        return []
+    return [root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need)]
+
+
+def raise_ends(clip):
+    """Raise hands and feet that are below the floor while nothing leads them; those that stand do it as they should."""
+    if clip.laid.floor is None:
+        return
+    played = clip.played()
+    for limb, skin in clip.lowest.ends.items():
+        upper, lower = (f"{name}.{limb[-1]}" for name in LIMBS[limb[:-2]])
+        if upper not in clip.plan.answered or lower not in clip.plan.answered:
+            continue
+        need = np.where(clip.is_led(limb), 0.0, _need(skin, played, clip.laid.floor))
+        if need.any():
+            rise = np.maximum(ease.above(need, _AHEAD * clip.fps) * (1.0 - clip.led(limb)), need)
+            clip.bring(played, limb, clip.joint(played, limb) + rise[:, None] * _UP, rise > 0.0, np.zeros(3))
