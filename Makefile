@@ -1,10 +1,12 @@
 # Foothold. Every target sets up what it needs in .cache (see CONTRIBUTING.md); nothing has to be installed before.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help test test-gui zip demo bench lint clean
+.PHONY: help test test-gui zip demo bench evidence lint clean
 
 # More options for pytest, such as: make test PYTEST="-k rest -x"
 PYTEST ?=
+# More options for tools/evidence.py
+EVIDENCE ?=
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -23,6 +25,9 @@ demo: ## bake the pole take in demo/ onto the body in demo/; scene, contact shee
 
 bench: ## time the bake against the time that Blender needs only to write its keys
 	@python=$$(tools/any_bpy.sh) && $$python tools/bench.py
+
+evidence: ## bake the trial data, measure it and write docs/evidence.md and tests/evidence.json (EVIDENCE="--only walk")
+	@python=$$(tools/any_bpy.sh) && $$python tools/evidence.py --write $(EVIDENCE)
 
 lint: ## ruff, pinned
 	@python=$$(tools/env.sh lint) && $$python -m ruff check .
