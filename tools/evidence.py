@@ -193,9 +193,11 @@ def _baked(cell, data, folder, *words):
     from foothold.operators.bridge import compat, measure
 
     report = folder / "bake.json"
-    rest = ["--take-action", cell.action] if cell.action else []
+    more = ["--take-action", cell.action] if cell.action else []
+    if cell.take == cell.body:  # both rest in the T-pose that is beside the take
+        more = ["--body-rest", str((data / cell.take).with_name("tpose.bvh"))]
     with open(report, "w") as file, _stdout(file):
-        code = cli.main(["bake", "--take", str(data / cell.take), "--body", str(data / cell.body), *rest, *words,
+        code = cli.main(["bake", "--take", str(data / cell.take), "--body", str(data / cell.body), *more, *words,
                          "--out", str(folder / "baked.blend"), "--json"])
     if code:
         raise RuntimeError(f"{cell.name}: the bake ended with code {code}")

@@ -105,7 +105,10 @@ def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pur
         found["notes"].append(f"{len(repaired)} flips of the take's own were turned back before comparing.")
     if script is not None:
         observed = yield from _part(_observe_steps(scene, body, body_side, script, clock, frames), 0.3, 1.0)
-        found = contact_report.join(found, contact_report.report(script, observed))
+        if observed is None:
+            found["notes"].append(f"'{body.name}' has no mesh to be seen: how it keeps its contacts was not measured.")
+        else:
+            found = contact_report.join(found, contact_report.report(script, observed))
     return found
 
 
@@ -118,12 +121,15 @@ def laid_out_script(body):
 
 
 def _observe_steps(scene, armature, side, script, clock, frames):
-    """The contact_report.Observed body at `frames` (F,), of which `side` was recorded; a generator of the part done."""
+    """The contact_report.Observed body at `frames` (F,), of which `side` was recorded; None where it has no skin. A
+    generator of the part done."""
     skeleton = read.read_skeleton(armature)
     order = [side.names.index(name) for name in skeleton.names]
     motion = Motion(side.motion.positions[:, order], side.motion.rotations[:, order])
     figure = Figure(skeleton, {role: order.index(j) for role, j in side.roles.items()}, rest_motion(skeleton))
     at_rest = skin.read_skin(armature, skeleton)
+    if at_rest is None:
+        return None
     probe = contact_probe.probe(figure, at_rest, script.props)
     seen = yield from surfaces.seen_steps(scene, armature, probe, frames)
     return contact_report.Observed(figure, motion, flesh.palms(figure, at_rest)[0], probe, seen, frames,
