@@ -82,7 +82,7 @@ def save_file(path, script):
 def load_file(path):
     """The ContactScript in a file; FootholdError, which names file and entry, where it is unreadable."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:  # editors of Windows begin with a mark
             text = file.read()
     except OSError as error:
         raise FootholdError(f"{path}: cannot be read ({error.strerror}): choose another file.") from error

@@ -325,7 +325,7 @@ def _written(item, fps, name, size):
     return script.Contact(name, item.effector, item.surface, item.kind, first / fps, last / fps, item.approach / fps,
                           item.release / fps, item.patch, path, _licence(item, path, at, fps),
                           _PRIORITY[item.kind], item.confidence,
-                          parts=tuple(script.Part(part, *(t / fps for t in _frames(a, b)))
+                          parts=tuple(script.Part(part, *(np.clip(_frames(a, b), first, last) / fps).tolist())
                                       for part, a, b in item.parts))
 
 

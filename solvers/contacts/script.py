@@ -22,6 +22,9 @@ PARTS = ("heel", "ball")
 PATH_COLUMNS = ("time", "height", "azimuth", "gap", "x", "y", "z")
 LICENCES = {"height": "m", "slide": "m", "azimuth": "degrees", "tilt": "degrees", "time": "s"}
 _DIGITS = 5  # ten micrometres, a hundredth of a millisecond
+_UNIT_DIGITS = 9  # of directions, whose angle shows in what they lack of the length one
+_LATE = 1e-3  # seconds that an interval may reach over what it lies in
+_MOST = 1e9  # no number of a script is as large
 
 
 @dataclass(frozen=True)
@@ -129,15 +132,15 @@ def fresh_id(contacts, effector):
 
 # JSON
 
-def _plain(value):
+def _plain(value, digits=_DIGITS):
     """Data as JSON holds it, numbers rounded, so that the same input gives the same bytes."""
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): _plain(v, _UNIT_DIGITS if k == "axis" else digits) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [_plain(v, digits) for v in value]
     if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
         return value
-    return round(float(value), _DIGITS) + 0.0  # no -0.0
+    return round(float(value), digits) + 0.0  # no -0.0
 
 
 def to_dict(script):
@@ -167,7 +170,7 @@ def from_json(text, name="contact script"):
     """The ContactScript in JSON text. Raises FootholdError, which begins with `name` and says which entry is wrong."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FootholdError(f"{name}: it is not JSON ({error}).") from error
     return from_dict(data, name)
 
@@ -179,6 +182,8 @@ def from_dict(data, name="contact script"):
     version = read.get(data, "version", "", int)
     if version != VERSION:
         raise FootholdError(f"{name}: it is of version {version}, this Foothold reads {VERSION}.")
+    read.sound(data, "")
+    read.known({key: value for key, value in data.items() if key != "version"}, "", ContactScript)
     fps = read.number(data, "fps", "", above=0.0)
     frames = read.get(data, "frames", "", int)
     if frames < 1:
@@ -188,15 +193,8 @@ def from_dict(data, name="contact script"):
     for i, prop in enumerate(names):
         if prop in names[:i]:
             raise FootholdError(f"{name}: props[{i}].name: there are two props called '{prop}'.")
-    duration = (frames - 1) / fps
-    contacts = tuple(read.contact(row, f"contacts[{i}]", names, duration)
-                     for i, row in enumerate(read.rows(data, "contacts")))
-    ids = [c.id for c in contacts]
-    for i, one in enumerate(ids):
-        if one in ids[:i]:
-            raise FootholdError(f"{name}: contacts[{i}].id: '{one}' is there twice.")
-    removed = tuple(Removed(*(read.get(row, key, f"removed[{i}]", str) for key in ("effector", "surface")),
-                            *(read.number(row, key, f"removed[{i}]") for key in ("start", "end")))
+    contacts = read.contacts(data, names, (frames - 1) / fps)
+    removed = tuple(read.removed(row, f"removed[{i}]")
                     for i, row in enumerate(read.rows(data, "removed", optional=True)))
     floor = data.get("floor", 0.0)
     if floor is not None:
@@ -205,7 +203,7 @@ def from_dict(data, name="contact script"):
     if not isinstance(notes, list) or not all(isinstance(n, str) for n in notes):
         raise FootholdError(f"{name}: notes must be a list of texts.")
     return ContactScript(fps, frames, props, in_order(contacts), floor, removed, tuple(notes),
-                         read.mapping(data.get("evidence", {}), "evidence"))
+                         read.evidence(data.get("evidence", {}), "evidence"))
 
 
 class _Reader:
@@ -222,12 +220,35 @@ class _Reader:
             self.wrong(at, "must be a mapping of names to values")
         return value
 
-    def rows(self, data, key, optional=False):
+    def sound(self, value, at):
+        """Whether all numbers in the data are finite and all texts can be written."""
+        if isinstance(value, dict):
+            for key, one in value.items():
+                self.sound(key, at or "the whole")
+                self.sound(one, f"{at}.{key}" if at else key)
+        elif isinstance(value, list):
+            for i, one in enumerate(value):
+                self.sound(one, f"{at}[{i}]")
+        elif isinstance(value, (int, float)):
+            if not abs(value) < _MOST:
+                self.wrong(at, f"must be a number that is not as large as {str(value)[:20]}")
+        elif isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+            self.wrong(at, "holds half a letter (a lone surrogate)")
+
+    def known(self, row, at, kind):
+        """Whether a mapping has no other keys than a record has fields."""
+        names = [f.name for f in fields(kind)]
+        for key in row:
+            if key not in names:
+                self.wrong(f"{at}.{key}" if at else key, f"is not known; there are {', '.join(names)}")
+
+    def rows(self, data, key, at="", optional=False):
+        at = f"{at}.{key}" if at else key
         value = data.get(key, [] if optional else None)
         if not isinstance(value, list):
-            self.wrong(key, "must be a list")
+            self.wrong(at, "must be a list")
         for i, row in enumerate(value):
-            self.mapping(row, f"{key}[{i}]")
+            self.mapping(row, f"{at}[{i}]")
         return value
 
     def get(self, row, key, at, kind, default=None):
@@ -246,7 +267,7 @@ class _Reader:
         at = f"{at}.{key}" if at else key
         if key not in row and default is None:
             self.wrong(at, "is missing")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             self.wrong(at, f"must be a number, not {value!r}")
         if above is not None and value <= above or low is not None and value < low or high is not None and value > high:
             self.wrong(at, f"{value:g} is out of range")
@@ -256,7 +277,17 @@ class _Reader:
         value = row.get(key, list(default))
         if not isinstance(value, list) or len(value) != 3:
             self.wrong(f"{at}.{key}", "must be a list of three numbers")
-        return tuple(self.number({str(i): v}, str(i), f"{at}.{key}") for i, v in enumerate(value))
+        return self.numbers(value, f"{at}.{key}")
+
+    def numbers(self, value, at):
+        return tuple(self.number({str(i): v}, str(i), at) for i, v in enumerate(value))
+
+    def interval(self, row, at, low=None):
+        """(start, end) of a mapping."""
+        start, end = self.number(row, "start", at, low=low), self.number(row, "end", at)
+        if end < start:
+            self.wrong(f"{at}.end", f"{end:g} lies before the start, {start:g}")
+        return start, end
 
     def choice(self, row, key, at, choices, default=None):
         value = self.get(row, key, at, str, default)
@@ -265,6 +296,7 @@ class _Reader:
         return value
 
     def prop(self, row, at):
+        self.known(row, at, Prop)
         name = self.get(row, "name", at, str)
         if not name or name == "floor" or name in BODY_PARTS:
             self.wrong(f"{at}.name", f"'{name}' cannot be a prop's name")
@@ -272,8 +304,8 @@ class _Reader:
         length = math.sqrt(sum(v * v for v in axis))
         if length < 1e-6:
             self.wrong(f"{at}.axis", "has no direction")
-        if abs(length - 1.0) > 1e-4:  # written by hand; what was written by `to_json` stays as it is
-            axis = tuple(v / length for v in axis)
+        if abs(length - 1.0) > 1e-7:  # written by hand; what was written by `to_json` stays as it is
+            axis = tuple(round(v / length, _UNIT_DIGITS) for v in axis)
         kind = self.choice(row, "kind", at, PROP_KINDS)
         radius = self.number(row, "radius", at, 0.0, low=0.0)
         if kind == "cylinder" and radius <= 0.0:
@@ -284,7 +316,23 @@ class _Reader:
                     self.choice(row, "source", at, SOURCES, "capture"),
                     self.mapping(row.get("evidence", {}), f"{at}.evidence"))
 
+    def contacts(self, data, props, duration):
+        """All Contacts; one that is written without an id gets a fresh one."""
+        out = []
+        for i, row in enumerate(self.rows(data, "contacts")):
+            contact = self.contact(row, f"contacts[{i}]", props, duration)
+            if "id" in row and any(c.id == contact.id for c in out):
+                self.wrong(f"contacts[{i}].id", f"'{contact.id}' is there twice")
+            out.append(contact)
+        taken = [c for c, row in zip(out, data["contacts"]) if "id" in row]
+        for i, row in enumerate(data["contacts"]):
+            if "id" not in row:
+                out[i] = replace(out[i], id=fresh_id(taken, out[i].effector))
+                taken.append(out[i])
+        return out
+
     def contact(self, row, at, props, duration):
+        self.known(row, at, Contact)
         effector = self.choice(row, "effector", at, EFFECTORS)
         surface = self.get(row, "surface", at, str)
         if surface != "floor" and surface not in props and surface not in BODY_PARTS:
@@ -292,22 +340,15 @@ class _Reader:
                                         f"{', '.join(props) or 'it has none'}) nor a part of the body")
         if surface == effector:
             self.wrong(f"{at}.surface", f"'{surface}' cannot touch itself")
-        start, end = self.number(row, "start", at, low=0.0), self.number(row, "end", at)
-        if end < start:
-            self.wrong(f"{at}.end", f"{end:g} lies before the start, {start:g}")
-        if end > duration + 1e-3:
+        start, end = self.interval(row, at, low=0.0)
+        if end > duration + _LATE:
             self.wrong(f"{at}.end", f"{end:g} lies after the end of the take, {duration:g}")
-        known = {f.name for f in fields(Contact)}
-        for key in row:
-            if key not in known:
-                self.wrong(f"{at}.{key}", "is not known")
-        parts = tuple(Part(self.choice(part, "part", f"{at}.parts[{i}]", PARTS),
-                           self.number(part, "start", f"{at}.parts[{i}]"), self.number(part, "end", f"{at}.parts[{i}]"))
-                      for i, part in enumerate(self.rows(row, "parts", optional=True)))
+        parts = tuple(self.part(part, f"{at}.parts[{i}]", start, end)
+                      for i, part in enumerate(self.rows(row, "parts", at, optional=True)))
         mute = row.get("mute", False)
         if not isinstance(mute, bool):
             self.wrong(f"{at}.mute", "must be true or false")
-        return Contact(self.get(row, "id", at, str, f"{effector}@{start:g}"), effector, surface,
+        return Contact(self.get(row, "id", at, str, ""), effector, surface,
                        self.choice(row, "kind", at, KINDS), start, end,
                        self.number(row, "approach", at, 0.0, low=0.0), self.number(row, "release", at, 0.0, low=0.0),
                        self.get(row, "patch", at, str, ""), self.path(row.get("path", {}), f"{at}.path"),
@@ -316,6 +357,41 @@ class _Reader:
                        self.number(row, "confidence", at, 1.0, low=0.0, high=1.0),
                        self.choice(row, "source", at, SOURCES, "capture"), mute, parts)
 
+    def part(self, row, at, start, end):
+        self.known(row, at, Part)
+        first, last = self.interval(row, at)
+        if first < start - _LATE or last > end + _LATE:
+            self.wrong(at, f"{first:g} to {last:g} does not lie within its contact, {start:g} to {end:g}")
+        return Part(self.choice(row, "part", at, PARTS), first, last)
+
+    def removed(self, row, at):
+        self.known(row, at, Removed)
+        return Removed(self.choice(row, "effector", at, EFFECTORS), self.get(row, "surface", at, str),
+                       *self.interval(row, at))
+
+    def evidence(self, value, at):
+        """Figures and sentences by name; of those that are histograms all that a picture of them needs."""
+        for name, one in self.mapping(value, at).items():
+            if isinstance(one, dict) and "edges" in one:
+                self.histogram(one, f"{at}.{name}")
+        return value
+
+    def histogram(self, one, at):
+        for key in ("edges", "counts", "zone"):
+            if not isinstance(one.get(key), list):
+                self.wrong(f"{at}.{key}", "must be a list of numbers")
+        edges, zone = self.numbers(one["edges"], f"{at}.edges"), self.numbers(one["zone"], f"{at}.zone")
+        if len(edges) < 2 or edges[0] <= 0.0 or any(a >= b for a, b in zip(edges, edges[1:])):
+            self.wrong(f"{at}.edges", "must be two or more rising numbers above 0")
+        if len(one["counts"]) != len(edges) - 1 or min(self.numbers(one["counts"], f"{at}.counts")) < 0.0:
+            self.wrong(f"{at}.counts", "must be a number that is not below 0 between each edge and the next")
+        if len(zone) != 2 or not 0.0 < zone[0] <= zone[1]:
+            self.wrong(f"{at}.zone", "must be a low and a high number above 0")
+        self.number(one, "threshold", at, above=0.0)
+        self.get(one, "unit", at, str)
+        if not isinstance(one.get("clear"), bool):
+            self.wrong(f"{at}.clear", "must be true or false")
+
     def path(self, value, at):
         out = {}
         for key, column in self.mapping(value, at).items():
@@ -323,7 +399,9 @@ class _Reader:
                 self.wrong(f"{at}.{key}", f"is none of {', '.join(PATH_COLUMNS)}")
             if not isinstance(column, list):
                 self.wrong(f"{at}.{key}", "must be a list of numbers")
-            out[key] = [self.number({str(i): v}, str(i), f"{at}.{key}") for i, v in enumerate(column)]
+            out[key] = list(self.numbers(column, f"{at}.{key}"))
+        if any(a > b for a, b in zip(out.get("time", ()), out.get("time", ())[1:])):
+            self.wrong(f"{at}.time", "goes back")
         if len({len(column) for column in out.values()}) > 1:
             self.wrong(at, "its columns have different lengths")
         return out
@@ -335,7 +413,7 @@ class _Reader:
                 self.wrong(f"{at}.{key}", f"is none of {', '.join(LICENCES)}")
             if not isinstance(pair, list) or len(pair) != 2:
                 self.wrong(f"{at}.{key}", "must be a low and a high number")
-            low, high = (self.number({str(i): v}, str(i), f"{at}.{key}") for i, v in enumerate(pair))
+            low, high = self.numbers(pair, f"{at}.{key}")
             if high < low:
                 self.wrong(f"{at}.{key}", f"its low, {low:g}, is above its high, {high:g}")
             out[key] = [low, high]
@@ -363,6 +441,6 @@ def within(script, start, frames, fps):
             continue
         parts = tuple(replace(part, start=moved(part.start), end=moved(part.end)) for part in contact.parts
                       if part.end >= start and part.start <= end)
-        path = {**contact.path, "time": [t - start for t in contact.path["time"]]} if contact.path else {}
+        path = {key: [t - start for t in column] if key == "time" else column for key, column in contact.path.items()}
         contacts.append(replace(contact, start=moved(contact.start), end=moved(contact.end), path=path, parts=parts))
     return replace(script, fps=fps, frames=frames, contacts=tuple(contacts))

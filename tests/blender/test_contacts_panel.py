@@ -227,6 +227,14 @@ def test_save_and_load(stage, tmp_path):
     refused(ops.contacts_save, "cannot be written", filepath=str(tmp_path / "no" / "such.json"))
 
 
+def test_a_file_that_an_editor_of_windows_has_saved_is_read(stage, tmp_path):
+    _, action = stage
+    path = tmp_path / "contacts.json"
+    scripts.save_file(str(path), captured())
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert scripts.load_file(str(path)) == captured()
+
+
 def test_extracting_again_keeps_edits(stage, monkeypatch):
     scene, action = stage
     asked = []

@@ -7,6 +7,7 @@ import pytest
 from puppet import Puppet, ease, on_pole, with_pole
 
 from foothold.solvers import rotation
+from foothold.solvers.contacts import extract as contact_extract
 from foothold.solvers.contacts import performer, script
 from foothold.solvers.contacts.extract import extract
 from foothold.solvers.errors import FootholdError
@@ -376,3 +377,11 @@ def test_palms_face_down_in_a_t_pose_and_lie_beyond_the_wrist():
         place = performer.place(palm, figure.rest)[0]
         sign = 1.0 if side == "L" else -1.0
         assert place[2] < wrist[2] - 0.01 and 0.04 < sign * (place[0] - wrist[0]) < 0.12
+
+
+def test_a_part_that_no_frame_sees_lies_within_its_plant():
+    path = dict(zip("xyz", np.zeros((3, 60))))
+    found = contact_extract._Found("foot.L", "floor", "plant", 5.4, 20.0, 0.0, 0.0, "sole", path, None, 1.0,
+                                   (("heel", 5.4, 5.6), ("ball", 5.4, 20.0)))
+    plant = contact_extract._written(found, 1.0, "foot.L:1", 1.0)
+    assert all(plant.start <= part.start <= part.end <= plant.end for part in plant.parts)

@@ -1,10 +1,12 @@
 """The contact script's text: what goes in comes out, and what is wrong is named."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from foothold.solvers.contacts import script
+from foothold.solvers.contacts import plot, script
 from foothold.solvers.contacts.script import Contact, ContactScript, Part, Prop, Removed
 from foothold.solvers.errors import FootholdError
 
@@ -77,6 +79,22 @@ WRONG = {
     "path length": (("contacts", 0, "path", "gap"), [1], r"contacts\[0\].path.*lengths"),
     "licence": (("contacts", 0, "licence", "height"), [0.3, 0.2], r"contacts\[0\].licence.height.*low"),
     "part": (("contacts", 1, "parts", 0, "part"), "toe", r"contacts\[1\].parts\[0\].part.*toe"),
+    "part outside": (("contacts", 1, "parts", 1, "end"), 1.5, r"contacts\[1\].parts\[1\].*within.*0.5 to 1.25"),
+    "part backwards": (("contacts", 1, "parts", 0, "end"), 0.4, r"contacts\[1\].parts\[0\].end.*before"),
+    "parts": (("contacts", 1, "parts"), "both", r"contacts\[1\].parts: must be a list"),
+    "path backwards": (("contacts", 0, "path", "time"), [3.0, 0.0], r"contacts\[0\].path.time: goes back"),
+    "huge": (("contacts", 0, "start"), 10 ** 400, r"contacts\[0\].start"),
+    "huge in a path": (("contacts", 0, "path", "gap", 1), 1e300, r"contacts\[0\].path.gap\[1\].*1e\+300"),
+    "endless": (("floor",), float("inf"), "floor"),
+    "frames": (("frames",), 10 ** 400, "frames"),
+    "half a letter": (("contacts", 0, "patch"), "\ud800", r"contacts\[0\].patch.*letter"),
+    "half a letter in a note": (("notes", 0), "\ud800", r"notes\[0\].*letter"),
+    "a word too many at the top": (("prop",), [], "prop: is not known; there are fps, frames, props"),
+    "a word too many in a prop": (("props", 0, "radios"), 1.0, r"props\[0\].radios.*radius"),
+    "a word too many in a part": (("contacts", 1, "parts", 0, "kind"), "heel", r"contacts\[1\].parts\[0\].kind"),
+    "removed": (("removed", 0, "effector"), "paw.L", r"removed\[0\].effector.*paw"),
+    "removed backwards": (("removed", 0, "end"), 1.0, r"removed\[0\].end.*before"),
+    "evidence": (("evidence", "foot speed", "edges"), [0.1, 0.2], r"evidence.foot speed.counts"),
 }
 
 
@@ -95,7 +113,43 @@ def test_what_is_wrong_is_named(whole, case):
         script.from_json(json.dumps(data), "take.json")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 1}', '{"version": true}'])
+HISTOGRAM = {"unit": "m", "threshold": 0.02, "clear": True, "zone": [0.01, 0.03], "edges": [0.01, 0.02, 0.04],
+             "counts": [3, 4]}
+
+
+@pytest.mark.parametrize("key, value", [
+    ("edges", [0.01]), ("edges", [0.0, 0.01, 0.02]), ("edges", [0.02, 0.01, 0.03]), ("edges", "all"),
+    ("edges", [0.01, None, 0.04]), ("counts", [3]), ("counts", [3, -1]), ("counts", ["3", 4]), ("zone", [0.01]),
+    ("zone", [0.03, 0.01]), ("threshold", 0.0), ("threshold", "low"), ("unit", 1), ("clear", 1)])
+def test_a_histogram_that_cannot_be_drawn_is_named(whole, key, value):
+    data = script.to_dict(whole)
+    data["evidence"] = {"hands": dict(HISTOGRAM)}
+    (name, one), = plot.signals_of(script.from_dict(data).evidence)
+    assert plot.sentence(name, one) and plot.picture({name: one}).any()
+    data["evidence"]["hands"][key] = value
+    with pytest.raises(FootholdError, match=f"evidence.hands.{key}"):
+        script.from_dict(data)
+
+
+def test_directions_are_written_so_that_their_angles_are_right():
+    for axis in np.random.default_rng(1).normal(size=(200, 3)):
+        axis /= np.linalg.norm(axis)
+        pole = script.rounded(ContactScript(30.0, 10, (Prop("pole", axis=tuple(axis), radius=0.02),))).props[0]
+        assert np.degrees(np.arccos(min(pole.axis @ axis, 1.0))) < 0.005
+
+
+def test_contacts_without_ids_get_fresh_ones():
+    row = {"kind": "rest-on", "start": 1, "end": 2}
+    text = json.dumps({"version": 1, "fps": 30, "frames": 91, "props": [], "contacts": [
+        {"effector": "hand.L", "surface": "hips", **row}, {"effector": "hand.L", "surface": "belly", **row},
+        {"effector": "hand.L", "surface": "floor", "id": "hand.L:1", **row}]})
+    found = script.from_json(text)
+    assert len({c.id for c in found.contacts}) == 3
+    assert next(c.id for c in found.contacts if c.surface == "floor") == "hand.L:1"
+    assert script.from_json(text) == found
+
+
+@pytest.mark.parametrize("text", ["[" * 100000, "", "{", "[]", "null", '{"version": 1}', '{"version": true}'])
 def test_what_is_no_script_is_refused(text):
     with pytest.raises(FootholdError, match="^scene.json: "):
         script.from_json(text, "scene.json")
@@ -119,3 +173,12 @@ def test_a_part_of_a_take_has_its_part_of_the_script(whole):
     assert (plant.start, plant.end) == (0.0, 0.25) and [p.part for p in plant.parts] == ["heel", "ball"]
     assert (plant.parts[0].start, plant.parts[0].end) == (0.0, 0.0)
     assert script.within(whole, 0.0, whole.frames, whole.fps) == whole
+
+
+def test_a_path_without_times_stays_as_it_is_in_a_part_of_a_take(whole):
+    """One place for as long as the contact lasts."""
+    grip = whole.contacts[0]
+    assert grip.id == "hand.L:1"
+    still = replace(grip, path={"height": [1.2], "azimuth": [0.0], "gap": [0.0]})
+    part = script.within(script.rounded(replace(whole, contacts=(still,))), 1.0, 101, 50.0)
+    assert part.contacts[0].path == still.path
