@@ -102,12 +102,10 @@ def _sole(figure, skin, points, name, own):
     flat = np.linalg.norm(off - (off @ up)[:, None] * up, axis=1)
     weight = np.sum(skin.weights[own] * (skin.bones[own] == points[name].joint), axis=1)
     low = off @ up < _THICK
-    for wanted in (low & (weight >= _ALONE) & (flat < reach), low & (flat < reach), low):
-        if wanted.sum() >= _FEWEST:
-            break
-    chosen = np.flatnonzero(wanted)
-    if wanted is low or len(chosen) < _FEWEST:
-        chosen = np.argsort(np.where(low, flat, flat + 1.0), kind="stable")[:_FEWEST]
+    alone = low & (weight >= _ALONE)
+    chosen = np.flatnonzero(next(mask for mask in (alone, low, flat >= 0.0) if mask.sum() >= _FEWEST))
+    nearest = chosen[np.argsort(flat[chosen], kind="stable")]
+    chosen = nearest[:max(_FEWEST, int(np.sum(flat[nearest] < reach)))]
     return Carried(own[chosen], _weights(off[chosen]))
 
 

@@ -245,19 +245,26 @@ def _floor(contacts, body):
     if contacts.floor is None:
         return {"floor_penetration_mm": None}, []
     depth = 1000.0 * np.maximum(contacts.floor - body.seen.low, 0.0)
-    pieces = [Piece(None, _owner(body, first + int(np.argmax(depth[first:last + 1]))), None,
-                    body.frames[first:last + 1], depth[first:last + 1]) for first, last in segments.runs(depth > 0.0)]
+    pieces, deepest = [], depth.copy()
+    for first, last in segments.runs(depth > 0.0):
+        owner = _owner(body, first + int(np.argmax(depth[first:last + 1])))
+        pieces.append(Piece(None, owner, _bone(body, owner), body.frames[first:last + 1], depth[first:last + 1]))
+    for contact, rows, sunk in _in_steps(contacts, body):
+        pieces.append(_piece(body, contact, rows, sunk))
+        deepest[rows] = np.maximum(deepest[rows], sunk)
+    out = {**_figure(pieces), **statistics(deepest, body.frames), "mean": float(deepest.mean()), "count": len(deepest),
+           "frames_over": int((deepest > LIMITS["floor_penetration_mm"]).sum())}
+    return {"floor_penetration_mm": out}, _faults("floor_penetration_mm", pieces)
+
+
+def _in_steps(contacts, body):
+    """(contact, rows, depth (N,) in millimetres) of feet that stand on a step, below its height."""
     for side, low in zip(body.probe.feet, body.seen.feet.T):
         for contact in script.active(contacts, f"foot.{side}"):
             height = _height(contacts, contact)
             if contact.kind == "plant" and height > contacts.floor:
                 rows = _rows(contact, body.times)
-                pieces.append(_piece(body, contact, rows, 1000.0 * np.maximum(height - low[rows], 0.0)))
-                depth[rows] = np.maximum(depth[rows], pieces[-1].values)
-    pieces = [piece if piece.bone else piece._replace(bone=_bone(body, piece.role)) for piece in pieces]
-    out = {**_figure(pieces), **statistics(depth, body.frames), "mean": float(depth.mean()), "count": len(depth),
-           "frames_over": int((depth > LIMITS["floor_penetration_mm"]).sum())}
-    return {"floor_penetration_mm": out}, _faults("floor_penetration_mm", pieces)
+                yield contact, rows, 1000.0 * np.maximum(height - low[rows], 0.0)
 
 
 def _owner(body, row):
