@@ -12,6 +12,7 @@ from ..solvers import rest, rotation, transfer
 from ..solvers.contacts.extract import extract
 from ..solvers.contacts.script import within
 from ..solvers.errors import FootholdError
+from ..solvers.fit.fit import Options
 from ..solvers.skeleton import backward, branch, forward, identity_channels, rest_motion
 from . import fitting
 from .bridge import compat, evaluate, keys, rates, read, samples, scripts
@@ -46,6 +47,7 @@ class BakeSettings:
     action_name: str = ""
     take_action: object = None  # None: the one that the take plays
     stages: tuple = STAGES[:1]  # of STAGES
+    fit: Options = Options()  # of the stage "contacts"
     script: object = None  # contacts.script.ContactScript; None: the one kept with the take's action, or extracted now
 
 
@@ -339,7 +341,8 @@ def solve_steps(scene, settings):
     pose, kept, script = None, {}, None
     if "contacts" in settings.stages:
         script = yield from part(_script_steps(scene, settings, take), 0.5, 0.55)
-        fitted, kept = yield from part(fitting.fit_steps(settings.body, plan, take, script, script.fps), 0.55, 0.6)
+        fitted, kept = yield from part(fitting.fit_steps(settings.body, plan, take, script, script.fps, settings.fit),
+                                       0.55, 0.6)
         plan, pose = fitted.plan, fitted.pose
         script = replace(fitted.script, fps=settings.step * script.fps,
                          frames=int(take.frames[-1] - take.frames[0]) + 1)

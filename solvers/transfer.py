@@ -150,6 +150,13 @@ def _over_lowest(figure):
     return ankle_height(figure.rest.positions, figure.roles)[0] - heights[below].min()
 
 
+def _over_ankles(figure):
+    """Height in metres of the hips over the ankles when the legs hang straight down; in a rest they may be spread."""
+    heights, roles = figure.rest.positions[0, :, 2], figure.roles
+    thighs = [heights[roles[f"thigh.{side}"]] for side in anatomy.SIDES if f"thigh.{side}" in roles]
+    return float(heights[roles["hips"]] - np.mean(thighs)) + leg_length(figure.rest.positions[0], roles)
+
+
 def standing_hips(source, lowest, body, source_floor, body_floor):
     """Heights in metres (source, body) at which the hips stand on straight legs.
 
@@ -167,7 +174,7 @@ def standing_hips(source, lowest, body, source_floor, body_floor):
     body_stand = ankles[1]
     if not _stands_on(ankles[1], legs[1], body_floor):
         body_stand = stand + _over_lowest(body) - _over_lowest(source)
-    return stand + hips[0] - ankles[0], body_stand + hips[1] - ankles[1]
+    return stand + _over_ankles(source), body_stand + _over_ankles(body)
 
 
 def lowest_ankle(heights):

@@ -43,11 +43,15 @@ def spread(values, held, coming, going):
 
 
 def _slope(values, first, last, edge, long):
-    """By how much (C,) values change a frame at an end of their run, over a small part of the time they fade in."""
-    span = min(max(int(long / _SLOPE), 1), last - first)
+    """By how much (C,) values change a frame at an end of their run: the slope there of the parabola that fits the
+    frames beside it best, so many as are a small part of the time they fade in (Savitzky and Golay 1964)."""
+    span = min(max(int(long / _SLOPE), 4), last - first)
     if span < 1:
         return np.zeros(values.shape[1])
-    return (values[first + span] - values[first] if edge == first else values[last] - values[last - span]) / span
+    step = np.arange(span + 1.0)
+    rows = edge + (step if edge == first else -step).astype(int)
+    slope = np.linalg.pinv(step[:, None] ** np.arange(min(span, 2) + 1))[1] @ values[rows]
+    return slope if edge == first else -slope
 
 
 def widened(need, frames):

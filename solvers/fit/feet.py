@@ -8,6 +8,7 @@ from .demand import Demand, rows_of
 
 _FADE = 0.3  # seconds in which a foot comes to lie flat, and leaves it, where nothing else is asked for
 _BEND = np.radians(60.0)  # that toes bend up by at most to lie on the floor under a raised heel
+_EASED, _SHIFTED = 0.15, 0.04  # seconds and metres: two plants within both are one stand
 _STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
 
 
@@ -87,16 +88,42 @@ def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
     heel, ball = sole.levers(own, foot, toe)
     low = sole.lowest(own, foot, toe)
     out = []
-    for contact, rows, heel_down, ball_down in standing:
-        height = _height(contact, floor)
-        way = _about(ankle[rows, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
+    ways = [_about(ankle[rows, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
+            for _, rows, heel_down, ball_down in standing]
+    ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    for (contact, rows, *_), way in zip(standing, ways):
         out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
-                          np.column_stack([way, height - low[rows]])))
+                          np.column_stack([way, _height(contact, floor) - low[rows]])))
     for contact in contacts:
         if contact.effector == f"foot.{side}" and contact.kind == "rest-on" and contact.surface == "floor":
             rows = rows_of(contact, len(ankle), fps)
             out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
                               np.column_stack([ankle[rows, :2], _height(contact, floor) - low[rows]])))
+    return out
+
+
+def _joined(ways, rows, ball, fps):
+    """The ankle's ways (T, 2) of a foot's plants, in time, with one place for those that are one stand: that follow on
+    each other so soon, and so near, that the foot was only eased in between."""
+    order = sorted(range(len(ways)), key=lambda i: rows[i].start)
+    groups = []
+    for i in order:
+        last = groups[-1][-1] if groups else None
+        if last is not None and rows[i].start - rows[last].stop < _EASED * fps:
+            off = ways[i][0] + ball[rows[i].start] - ways[last][-1] - ball[rows[last].stop - 1]
+            if np.linalg.norm(off) < _SHIFTED:
+                groups[-1].append(i)
+                continue
+        groups.append([i])
+    out = list(ways)
+    for group in (g for g in groups if len(g) > 1):
+        shift = [np.zeros(2)]
+        for last, i in zip(group[:-1], group[1:]):
+            off = ways[i][0] + ball[rows[i].start] - ways[last][-1] - ball[rows[last].stop - 1]
+            shift.append(shift[-1] - off)
+        mean = np.average(shift, axis=0, weights=[len(ways[i]) for i in group])
+        for i, by in zip(group, shift):
+            out[i] = ways[i] + by - mean
     return out
 
 

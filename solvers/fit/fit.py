@@ -7,21 +7,28 @@ import numpy as np
 
 from .. import rotation, transfer
 from ..contacts import script as scripts
+from ..contacts.signals import smooth
 from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
 _FADE = 0.5  # seconds in which a correction comes and goes at least
 _NOTHING = 1e-7  # metres: a limb that is so near its target is there
+_UPRIGHT = 0.2  # of a leg's length that is upright, to the fourth: what tells a height
+_SETTLE = 0.15  # seconds over which the standing height is smoothed
 _MISS = 5e-4  # metres that are told
 _ROUNDS = 3  # in which the root gives way to what is found inside of something
+
+
+PREFER = ("balance", "grip", "pose")  # all contacts; the hands', and the feet reach as far as they can; the feet's
 
 
 @dataclass(frozen=True)
 class Options:
     """What the artist chooses about the fit."""
 
-    prop_size: float = 1.0  # of the props' thickness
+    prefer: str = "balance"  # of PREFER: what the root gives way to where both hands and feet cannot be kept
+    prop_size: float = 1.0  # times the props' thickness
 
 
 class Miss(NamedTuple):
@@ -59,7 +66,7 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [])
     halves = []
     for _ in range(_ROUNDS):  # what a led limb cannot get out of by itself, the root has to do
-        clip = _Clip(body, plan, motion, pose, script, laid, fps)
+        clip = _Clip(body, plan, motion, pose, script, laid, fps, options)
         clip.orient()
         halves = clip.lead(clip.absolute_demands(), halves)
         clip.follow(source_palms)
@@ -76,8 +83,8 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, script, laid, fps):
-        self.body, self.plan, self.motion, self.fps = body, plan, motion, fps
+    def __init__(self, body, plan, motion, pose, script, laid, fps, options):
+        self.options, self.body, self.plan, self.motion, self.fps = options, body, plan, motion, fps
         self.script, self.laid = script, laid
         self.frames = len(pose.hips)
         self.raw, self.rotations, self.hips = pose, pose.rotations.copy(), pose.hips
@@ -144,9 +151,9 @@ class _Clip:
         `halves` are root.Halves that are known already; returns them and those that were found.
         """
         played = self.played()
-        balls = self._balls(played, demands)
+        balls, base = self._balls(played, demands), self._stand(played, demands)
         for _ in range(_ROUNDS):
-            self.offset = root.offset([*balls, *halves], self.frames, self.fps)
+            self.offset = root.offset([*balls, *halves], self.frames, self.fps, base)
             more = (clear.trunk_halves(self, played, self.offset)
                     + ground.trunk_halves(self, played, self.offset))
             if not more:
@@ -158,15 +165,39 @@ class _Clip:
         return halves
 
     def _balls(self, played, demands):
-        """What the Demands ask of the root: a root.Ball for each limb."""
-        out = []
-        for limb in sorted({demand.limb for demand in demands}):
+        """What the Demands ask of the root: a root.Ball for each limb that it gives way to."""
+        out, left_out = [], {"grip": "foot", "pose": "hand"}.get(self.options.prefer)
+        for limb in sorted({demand.limb for demand in demands if not demand.limb.startswith(left_out or "-")}):
             start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}")
             mask, centre = np.zeros(self.frames, bool), np.zeros((self.frames, 3))
             for demand in self._of(limb, demands):
                 mask[demand.rows], centre[demand.rows] = True, demand.target - start[demand.rows]
             out.append(root.Ball(mask, centre, np.full(self.frames, _REACH * sum(lengths(self.plan.body, limb)))))
         return out
+
+    def _stand(self, played, demands):
+        """The root's offset (F, 3) with which the knees of standing legs bend as the performer's do.
+
+        Near a straight leg a hair of height is much of a knee's angle: so the height is taken from the angle, and
+        averaged over the legs that stand, the upright ones most. Between two stands it goes from one to the other.
+        """
+        total, weight = np.zeros(self.frames), np.zeros(self.frames)
+        for demand in demands:
+            if demand.contact.kind != "plant":
+                continue
+            side, rows = demand.limb[-1], demand.rows
+            start, ankle = (self.joint(played, role)[rows] for role in (f"thigh.{side}", f"foot.{side}"))
+            aside = rotation.norm((demand.target - start)[:, :2])
+            far = rotation.norm(ankle - start)
+            high = np.sqrt(np.maximum(far * far - aside * aside, 0.0))
+            upright = np.where(start[:, 2] > demand.target[:, 2], (high / np.maximum(far, 1e-9)) ** 4, 0.0)
+            total[rows] += upright * (demand.target[:, 2] + high - start[:, 2])
+            weight[rows] += upright
+        stood = np.flatnonzero(weight > _UPRIGHT)
+        if not len(stood):
+            return np.zeros((self.frames, 3))
+        height = np.interp(np.arange(self.frames), stood, total[stood] / weight[stood])
+        return np.column_stack([np.zeros((self.frames, 2)), smooth(height, self.fps, _SETTLE)])
 
     @staticmethod
     def _of(limb, demands):

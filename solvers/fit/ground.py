@@ -10,6 +10,7 @@ from .body import LIMBS, part_surface, trunk_roles
 
 _UP = np.array([0.0, 0.0, 1.0])
 _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
+_KNEE = 0.4  # of the shin, from above: what kneels
 _AHEAD = 0.2  # seconds before it is needed that a hand or foot begins to rise
 
 
@@ -32,13 +33,18 @@ def lowest_of(body):
         fingers = [r for r in roles if r.endswith(f".{side}") and r.split(".")[0] in flesh.FINGERS]
         ends[f"hand.{side}"] = part_surface(body, [f"hand.{side}", f"forearm.{side}", *fingers], outer)
         ends[f"foot.{side}"] = part_surface(body, [f"foot.{side}", f"toe.{side}"], outer)
+    for side in "LR":  # what lies nearer to the ankle than to the knee rises with the foot
+        if f"shin.{side}" in roles and f"foot.{side}" in roles:
+            knee, ankle = (body.bound.positions[0, roles[f"{part}.{side}"]] for part in ("shin", "foot"))
+            nearer = (body.skin.points - knee) @ (ankle - knee) > _KNEE * ((ankle - knee) @ (ankle - knee))
+            outer &= ~(flesh.of(figure, body.skin, [f"shin.{side}"]) & nearer)
     trunk = [*trunk_roles(figure), *(r for r in roles if r.split(".")[0] in ("shoulder", "thigh", "shin"))]
     return Lowest(part_surface(body, trunk, outer), {limb: skin for limb, skin in ends.items() if skin is not None})
 
 
 def _need(skin, motion, floor):
-    """Metres (F,) by which skin has to rise to be on or over the floor."""
-    return np.maximum(floor + _MARGIN - surface.along(skin, motion, _UP).min(axis=1), 0.0)
+    """Metres (F,) by which skin has to rise to be on the floor, below zero where it is over it."""
+    return floor + _MARGIN - surface.along(skin, motion, _UP).min(axis=1)
 
 
 def trunk_halves(clip, played, offset):
@@ -60,7 +66,7 @@ def raise_ends(clip):
         upper, lower = (f"{name}.{limb[-1]}" for name in LIMBS[limb[:-2]])
         if upper not in clip.plan.answered or lower not in clip.plan.answered:
             continue
-        need = np.where(clip.is_led(limb), 0.0, _need(skin, played, clip.laid.floor))
+        need = np.where(clip.is_led(limb), 0.0, np.maximum(_need(skin, played, clip.laid.floor), 0.0))
         if need.any():
             rise = np.maximum(ease.above(need, _AHEAD * clip.fps) * (1.0 - clip.led(limb)), need)
             clip.bring(played, limb, clip.joint(played, limb) + rise[:, None] * _UP, rise > 0.0, np.zeros(3))

@@ -26,17 +26,20 @@ class Half(NamedTuple):
     need: np.ndarray  # (F,) metres
 
 
-def offset(balls, frames, fps):
+def offset(balls, frames, fps, base=0.0):
     """The offset (F, 3) in metres.
 
     The smallest and smoothest offset that lies in every Ball and Half: min |d|^2 + h^4 |d''|^2 by the alternating
     direction method of multipliers (Boyd et al. 2011). All frames weigh the same, those without a demand being free to
-    go along, so that the smooth step is diagonal in the cosine basis. Without a violated one the offset is exactly
-    zero.
+    go along, so that the smooth step is diagonal in the cosine basis. What is small and smooth is the way from `base`
+    (F, 3); without a violated one it is exactly zero.
     """
     zero = np.zeros((frames, 3))
+    base = zero + base
+    balls = [one._replace(need=one.need - np.einsum("fi,fi->f", one.normal, base)) if isinstance(one, Half) else
+             one._replace(centre=one.centre - base) for one in balls]
     if all(not np.any(_missed(ball, zero) > 0.0) for ball in balls):
-        return zero
+        return base
     count = len(balls)
     omega = np.pi * np.arange(frames) / frames
     smooth = (2.0 - 2.0 * np.cos(omega)) ** 2 * (_HORIZON * fps) ** 4
@@ -54,7 +57,7 @@ def offset(balls, frames, fps):
         place = after
         if moved < _CLOSE and max(np.max(_missed(ball, place), initial=0.0) for ball in balls) < _MISSED:
             break
-    return place
+    return base + place
 
 
 def _missed(one, place):
