@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage
+from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage, touch
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -68,8 +68,9 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
     for _ in range(_ROUNDS):  # what a led limb cannot get out of by itself, the root has to do
         clip = _Clip(body, plan, motion, pose, script, laid, fps, options)
         clip.orient()
-        halves = clip.lead(clip.absolute_demands(), halves)
-        clip.follow(source_palms)
+        demands = clip.absolute_demands()
+        halves = clip.lead(demands, halves)
+        clip.follow(demands, source_palms)
         ground.raise_ends(clip)
         stuck = clear.clear_limbs(clip)
         if not stuck:
@@ -116,7 +117,7 @@ class _Clip:
 
     def orient(self):
         """Turn feet and hands to what they touch."""
-        self.standing, self.held = {}, {}
+        self.standing, self.held, self.rests = {}, {}, {}
         for side, own in self.body.soles.items():
             self.standing[side] = feet.stands(self.contacts, self.frames, self.fps, side)
             toe = f"toe.{side}" if own.turns else f"foot.{side}"
@@ -126,8 +127,12 @@ class _Clip:
                 self.set(toe, toes)
         for side, palm in self.body.palms.items():
             self.held[side] = hands.absolute(self.laid, self.frames, self.fps, side)
-            self.set(f"hand.{side}", hands.oriented(palm, self.turn(f"hand.{side}"), self.held[side], self.props,
-                                                    self.laid.floor, self.fps))
+            self.rests[side] = touch.rests(self.body, self.plan, self.contacts, self.frames, self.fps, side)
+            faced = [(c, rows, hands.touches(c, self.props, self.laid.floor, rows, self.fps)[1])
+                     for c, rows in self.held[side]]
+            faced += [(rest.contact, rest.rows, rotation.rotate(self.turn(rest.role)[rest.rows], rest.normal))
+                      for rest in self.rests[side]]
+            self.set(f"hand.{side}", hands.oriented(palm, self.turn(f"hand.{side}"), faced, self.fps))
 
     # What is to be met in the world
 
@@ -146,7 +151,7 @@ class _Clip:
         return out
 
     def lead(self, demands, halves):
-        """Move the root so that all is in reach and the trunk outside of poles, then each limb to where it has to be.
+        """Move the root so that all is in reach and the trunk outside of poles, then each foot to where it has to be.
 
         `halves` are root.Halves that are known already; returns them and those that were found.
         """
@@ -160,7 +165,7 @@ class _Clip:
                 break
             halves = [*halves, *more]
         self.hips = self.raw.hips + self.offset
-        for limb in sorted({demand.limb for demand in demands}):
+        for limb in sorted({demand.limb for demand in demands if demand.limb.startswith("foot")}):
             self._lead_limb(played, limb, self._of(limb, demands), self.offset)
         return halves
 
@@ -249,16 +254,18 @@ class _Clip:
 
     # What goes with the body
 
-    def follow(self, source_palms):
-        """Bring hands to each other."""
-        if len(self.body.palms) < 2:
-            return
-        sides = self.body.palms
-        played = self.played()
-        wrists = {s: self.joint(played, f"hand.{s}") for s in sides}
-        turns = {s: self.turn(f"hand.{s}") for s in sides}
-        demands = hands.clasps(self.laid, wrists, turns, self.body.palms, source_palms,
-                               hands.hand_size(self.plan.source, self.plan.body), self.fps)
+    def follow(self, demands, source_palms):
+        """Bring the hands to where they have to be: in the world, on each other, and on the body as it stands now."""
+        played, palms = self.played(), self.body.palms
+        turns = {s: self.turn(f"hand.{s}") for s in palms}
+        demands = [d for d in demands if d.limb.startswith("hand")]
+        for side, palm in palms.items():
+            demands += [touch.demands(rest, palm, side, played, self.plan.body.roles[rest.role], turns[side])
+                        for rest in self.rests[side]]
+        if len(palms) == 2:
+            wrists = {s: self.joint(played, f"hand.{s}") for s in palms}
+            demands += hands.clasps(self.laid, wrists, turns, palms, source_palms,
+                                    hands.hand_size(self.plan.source, self.plan.body), self.fps)
         for limb in sorted({demand.limb for demand in demands}):
             self._lead_limb(played, limb, self._of(limb, demands), np.zeros(3))
 

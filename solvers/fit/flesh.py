@@ -86,10 +86,20 @@ def of(figure, skin, wanted):
     return np.isin(own, [roles.index(role) for role in wanted if role in roles])
 
 
-def _triangles(skin, counts, whole=False):
+def triangles_of(skin, counts, whole=False):
     """The corners (T, 3, 3) of the triangles of which one corner, or the whole, is among the vertices `counts` (N,)."""
     inside = counts[skin.faces]
     return skin.points[skin.faces[inside.all(axis=1) if whole else inside.any(axis=1)]]
+
+
+def outermost_hit(triangles, origin, direction):
+    """How far in metres along a unit direction (3,) from a point (3,) the last of triangles (T, 3, 3) is met; -inf
+    where none is."""
+    if not len(triangles):
+        return -np.inf
+    aside = rotation.normalize(np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))]))
+    frame = np.stack([aside, np.cross(direction, aside), direction], axis=-1)
+    return float(_outermost(np.zeros((1, 2)), (triangles - origin) @ frame)[0])
 
 
 def _sections(triangles, along, places):
@@ -173,7 +183,7 @@ def _fixed(figure, role, place):
 def _sole(figure, skin, own, side, up, ahead):
     """World positions (3,) of heel and ball."""
     ankle = figure.rest.positions[0, figure.roles[f"foot.{side}"]]
-    skins, triangles = skin.points[own] - ankle, _triangles(skin, own, whole=True) - ankle
+    skins, triangles = skin.points[own] - ankle, triangles_of(skin, own, whole=True) - ankle
     low = np.concatenate([skins[skins @ up <= 0.0], _sections(triangles, up, np.zeros(1))[1].reshape(-1, 3)])
     if not len(low):  # no skin under the ankle at all
         low = skins
@@ -233,7 +243,7 @@ def _palm(figure, skin, own, side, guess):
     along, down = rotation.rotate(turn, guess.along), rotation.rotate(turn, guess.out)
     row = [f"{finger}.1.{side}" for finger in FINGERS[1:]]
     knuckles = [figure.rest.positions[0, figure.roles[role]] - wrist for role in row if role in figure.roles]
-    triangles = _triangles(skin, own) - wrist
+    triangles = triangles_of(skin, own) - wrist
     tip = float(((skin.points[own] - wrist) @ along).max())
     down = _square(along, down, knuckles[-1] - knuckles[0] if len(knuckles) > 1 else _row(triangles, along, tip))
     reach = max(float(knuckle @ along) for knuckle in knuckles) if knuckles else _KNUCKLES * tip
@@ -301,7 +311,7 @@ def thickness(figure, skin, role, parts):
         return out
     start, along, length = _axis(figure, skin.points[own], role)
     counts = of(figure, skin, torso) if role in torso else own
-    triangles = _triangles(skin, counts) - start
+    triangles = triangles_of(skin, counts) - start
     if not len(triangles):
         return out
     low, high = (triangles @ along).min(), (triangles @ along).max()

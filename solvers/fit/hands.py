@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import rotation
-from ..anatomy import SIDES, torso
+from ..anatomy import SIDES
 from . import ease
 from .demand import Demand, rows_of
 
@@ -58,16 +58,16 @@ def absolute(script, frames, fps, side):
             and (c.surface in names or c.surface == "floor" and script.floor is not None)]
 
 
-def oriented(palm, hand, held, props, floor, fps):
-    """World rotations (F, 4) of a hand whose palm faces what it holds; `hand` (F, 4) is the transferred one.
+def oriented(palm, hand, faced, fps):
+    """World rotations (F, 4) of a hand whose palm faces what it touches; `hand` (F, 4) is the transferred one.
 
-    Turned by the shortest way, so that the fingers keep the slant at which the performer's lie.
+    `faced` is a list of (Contact, rows, normals (T, 3) of what is touched or None). Turned by the shortest way, so that
+    the fingers keep the slant at which the performer's lie.
     """
     frames = len(hand)
     change, mask = np.zeros((frames, 3)), np.zeros(frames, bool)
     coming, going = np.zeros(frames), np.zeros(frames)
-    for contact, rows in held:
-        _, normal = touches(contact, props, floor, rows, fps)
+    for contact, rows, normal in faced:
         if normal is None:
             continue
         change[rows] = rotation.log(rotation.between(rotation.rotate(hand[rows], palm.out), -normal))
@@ -117,12 +117,3 @@ def hand_size(source, body):
         lengths.append(np.mean([np.linalg.norm(pose[figure.roles[f"hand.{s}"]] - pose[figure.roles[f"forearm.{s}"]])
                                 for s in SIDES if f"hand.{s}" in figure.roles and f"forearm.{s}" in figure.roles]))
     return float(lengths[1] / lengths[0])
-
-
-def carrier(surface, roles):
-    """The role whose bone's axes a contact's path on a part of the body is in; None where it is not mapped."""
-    trunk = torso(roles)
-    part, _, side = surface.partition(".")
-    role = {"belly": trunk[0] if trunk else None, "chest": trunk[-1] if trunk else None,
-            "knee": f"shin.{side}"}.get(part, surface)
-    return role if role in roles else None
