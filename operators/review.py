@@ -10,7 +10,7 @@ from . import prepare
 from .bridge import measure, render
 from .runner import Steps, needs_all
 
-# metric of solvers.report -> what a fault of it looks like
+# metric of solvers.report or solvers.contact_report -> what a fault of it looks like
 _WORDS = {
     "angular_speed_deg_per_s": "turns {value:.0f}°/s",
     "acceleration_ratio": "jerks x{value:.1f}",
@@ -18,6 +18,26 @@ _WORDS = {
     "limb_direction_mean_deg": "{value:.0f}° off",
     "twist_std_deg": "twists {value:.1f}°",
     "root_path_rms_percent_of_leg": "way {value:.1f} %",
+    "skate_drift_mm": "slides {value:.1f} mm",
+    "skate_speed_mm_per_s": "slides {value:.0f} mm/s",
+    "floor_penetration_mm": "{value:.1f} mm in floor",
+    "float_mm": "{value:.1f} mm over floor",
+    "contact_lost_percent": "lost {value:.0f} %",
+    "grip_surface_mm": "{value:.1f} mm off prop",
+    "grip_along_mm": "{value:.1f} mm along prop",
+    "grip_mean_mm": "{value:.1f} mm off, mean",
+    "reach_shortfall_mm": "{value:.0f} mm too short",
+    "prop_penetration_mm": "{value:.1f} mm in prop",
+}
+# metric of solvers.contact_report -> its row in the panel
+_CONTACT_ROWS = {
+    "skate_drift_mm": "Soles slide by",
+    "floor_penetration_mm": "In the floor",
+    "float_mm": "Soles over floor",
+    "grip_surface_mm": "Palms off prop",
+    "grip_along_mm": "Palms along prop",
+    "reach_shortfall_mm": "Out of reach",
+    "prop_penetration_mm": "Body in prop",
 }
 _MARKED = 4  # worst frames that a contact sheet shows besides the evenly spread ones
 
@@ -40,7 +60,17 @@ def report_lines(report):
         lines.append(f"Twist wavers by\t{twist['std']:.2f}° {twist['worst_role']}")
     if way["rms_percent_of_leg"] is not None:
         lines.append(f"Way is off by\t{way['rms_percent_of_leg']:.2f} % of a leg")
-    return lines + report["notes"]
+    return lines + _contact_lines(report.get("contacts")) + report["notes"]
+
+
+def _contact_lines(found):
+    """Rows of what a report tells about contacts, worst of the clip; none where there is nothing of the kind."""
+    if found is None:
+        return []
+    figures = [(name, found["metrics"][metric]) for metric, name in _CONTACT_ROWS.items()]
+    lines = [f"{name}\t{figure['worst']:.1f} mm" for name, figure in figures if figure and figure["worst"] is not None]
+    again = found["metrics"]["contact_agreement"]
+    return lines + ([f"Contacts found again\t{100.0 * again['f1']:.0f} %"] if again else [])
 
 
 def report_of(settings):

@@ -207,9 +207,9 @@ def _skating(contacts, body):
 
 
 def _height(contacts, contact):
-    """The height that a plant stands at: the floor, or a step over it."""
-    over = float(np.median(contact.path["z"])) - contacts.floor if contact.path.get("z") else 0.0
-    return contacts.floor + (over if over > _STEP else 0.0)
+    """The height that a plant stands at: the floor, or a step over it; None where neither is known."""
+    height = float(np.median(contact.path["z"])) if contact.path.get("z") else contacts.floor
+    return height if contacts.floor is None or height - contacts.floor > _STEP else contacts.floor
 
 
 def _stands(contacts, body):
@@ -220,8 +220,8 @@ def _stands(contacts, body):
     out, order = [], list(body.probe.feet)
     for contact in script.active(contacts):
         limb, _, side = contact.effector.partition(".")
-        rows = _rows(contact, body.times)
-        if contact.kind != "plant" or not len(rows):
+        rows, height = _rows(contact, body.times), _height(contacts, contact)
+        if contact.kind != "plant" or not len(rows) or height is None:
             continue
         if limb == "foot" and side in order:
             point = body.motion.positions[rows, body.figure.roles[contact.effector]]
@@ -230,8 +230,7 @@ def _stands(contacts, body):
             point = _palm(body, side)[rows]
         else:
             continue
-        height = np.full(len(rows), _height(contacts, contact))
-        out.append(Touch(contact, rows, point, np.column_stack([point[:, :2], height])))
+        out.append(Touch(contact, rows, point, np.column_stack([point[:, :2], np.full(len(rows), height)])))
     return out
 
 

@@ -179,8 +179,12 @@ def test_a_step_carries_like_the_floor():
 
 def test_without_a_floor_nothing_sinks():
     puppet = short()
-    found = contact_report.report(ContactScript(60.0, puppet.frames, floor=None), observed(puppet))
-    assert found["metrics"]["floor_penetration_mm"] is None
+    moved(puppet, ("foot.L", "toe.L"), (0.0, 0.0, 0.004), start=0.5)
+    path = {"time": [0.0, 1.0], "x": [0.0, 0.0], "y": [0.0, 0.0], "z": [0.0, 0.0]}
+    for stands, gap in ((plant(), None), (plant(path=path), 4.0)):
+        found = contact_report.report(ContactScript(60.0, puppet.frames, (), (stands,), None), observed(puppet))
+        assert found["metrics"]["floor_penetration_mm"] is None
+        assert found["metrics"]["float_mm"]["worst"] == (None if gap is None else pytest.approx(gap))
 
 
 # Grips
