@@ -1,5 +1,6 @@
 """Reading the contacts off a take: from the armature in the scene to a ContactScript."""
 
+import bpy
 import numpy as np
 
 from ..solvers.contacts import script
@@ -7,6 +8,8 @@ from ..solvers.contacts.extract import extract
 from ..solvers.errors import FootholdError
 from . import job
 from .bridge import props
+
+_FAR = 1e6  # metres; nothing that is touched lies further away
 
 
 def extract_steps(scene, settings, prop="auto"):
@@ -33,19 +36,26 @@ def extract_steps(scene, settings, prop="auto"):
     return found
 
 
-def parse_prop(text, objects):
-    """The prop that `--prop` names: "auto", "none", a script.Prop from numbers, or one of `objects` by its name."""
+def parse_prop(text, take):
+    """The prop that `--prop` names: "auto", "none", a script.Prop from numbers, or an object by its name.
+
+    The object came with the take, or lies in the take's file `take`, a .blend, and is brought in from there.
+    """
     if text in ("auto", "none"):
         return text
-    if text in objects:
+    objects = {o.name: o for o in bpy.data.objects}
+    if text in objects and objects[text].type != "ARMATURE":
         return objects[text]
+    there = set(props.names_in(take)) - set(objects)
+    if text in there:
+        return props.append(take, text)
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        known = ", ".join(sorted(o for o in objects)) or "none"
+        known = ", ".join(sorted({*there, *(n for n, o in objects.items() if o.type != "ARMATURE")})) or "none"
         raise FootholdError(f"--prop {text}: there is no such object in the take's file (it has: {known}); or give "
                             "x,y,z,radius in metres, and dx,dy,dz for a pole that does not stand upright.") from None
-    if len(numbers) not in (4, 7) or not np.isfinite(numbers).all():
+    if len(numbers) not in (4, 7) or not np.all(np.abs(numbers) < _FAR):
         raise FootholdError(f"--prop {text}: give four numbers, x,y,z,radius in metres, or seven with dx,dy,dz.")
     axis = np.array(numbers[4:] or (0.0, 0.0, 1.0))
     if numbers[3] <= 0.0 or np.linalg.norm(axis) < 1e-9:

@@ -291,9 +291,8 @@ def contacts_command(args):
     load_roles(args.map, ("take", take.armature))
     take_rest, imported = rest_choice(args.rest, take.armature, args.take)
     told = _told(take_rest, args.rest)
-    objects = {o.name: o for o in bpy.data.objects if o.type != "ARMATURE"}
     settings = job.BakeSettings(take.armature, None, take_rest)
-    found = job.run(contacts.extract_steps(scene, settings, contacts.parse_prop(args.prop, objects)))
+    found = job.run(contacts.extract_steps(scene, settings, contacts.parse_prop(args.prop, args.take)))
     if imported is not None:
         files.remove(imported)
     with _no_remains([path for path, _ in outputs]):

@@ -1,14 +1,18 @@
 """Objects of the scene as props: a cylinder or a box where the mesh is one, else its faces; also where they move."""
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
-from ...solvers.contacts.script import Prop
+from ...solvers.contacts.script import BODY_PARTS, Prop
 from ...solvers.errors import FootholdError
 from . import evaluate, read
 
 _ROUND = 0.02  # of the radius, that the corners of a cylinder may be off it
+_CORNER = 61.0  # degrees from one of its corners to the next at most: six and more are round
+_FLAT = 1e-5  # of its size, that a plane may be thick
 
 
 def of_object_steps(scene, thing, frames):
@@ -16,6 +20,8 @@ def of_object_steps(scene, thing, frames):
 
     `surface` is the function that `extract` asks for: None where the object is a cylinder that stands still.
     """
+    if thing.name == "floor" or thing.name in BODY_PARTS:
+        raise FootholdError(f"'{thing.name}' means another thing in a contact script: give the object another name.")
     points, faces = _mesh(thing)
     matrices = yield from _matrices_steps(scene, thing, frames)
     first = matrices if matrices.ndim == 2 else matrices[0]
@@ -35,14 +41,42 @@ def of_object_steps(scene, thing, frames):
             return prop, None
         return prop, _surface(matrices, size, lambda own: _from_axis(own, middle, axis) - radius)
     low, high = points.min(axis=0), points.max(axis=0)
-    if _is_box(points, low, high):
-        kind, distance = "box", lambda own: _from_box(own, 0.5 * (low + high), 0.5 * (high - low))
-    else:
-        tree = BVHTree.FromPolygons(points.tolist(), faces)
-        kind, distance = "mesh", lambda own: _from_tree(own, tree)
+    kind, up, distance = _shape(thing, points, faces, low, high)
     prop = Prop(thing.name, kind, tuple(place[:3, :3] @ (0.5 * (low + high)) + place[:3, 3]),
-                tuple(place[:3, 2]), size=tuple(high - low), object=thing.name, source="artist")
+                tuple(place[:3, up]), size=tuple(high - low), object=thing.name, source="artist")
     return prop, _surface(matrices, size, distance)
+
+
+def _shape(thing, points, faces, low, high):
+    """(kind, which own axis is up, function of a path to its distances) of a mesh that is no cylinder."""
+    if _is_box(points, low, high):
+        return "box", 2, lambda own: _from_box(own, 0.5 * (low + high), 0.5 * (high - low))
+    if not faces:
+        raise FootholdError(f"'{thing.name}' has no faces: pick a mesh that has some as the prop.")
+    tree = BVHTree.FromPolygons(points.tolist(), faces)
+    thin = int(np.argmin(high - low))
+    flat = (high - low)[thin] < _FLAT * (high - low).max()
+    return "plane" if flat else "mesh", thin if flat else 2, lambda own: _from_tree(own, tree)
+
+
+def names_in(path):
+    """Names of the objects in a .blend; none of another file, which brings its objects with the take."""
+    if Path(path).suffix.lower() != ".blend":
+        return []
+    with bpy.data.libraries.load(str(path)) as (source, _):
+        return list(source.objects)
+
+
+def append(path, name):
+    """The object of that name in a .blend, brought into the scene with its parents."""
+    with bpy.data.libraries.load(str(path)) as (_, target):
+        target.objects = [name]
+    thing = above = target.objects[0]
+    while above is not None:
+        bpy.context.scene.collection.objects.link(above)
+        above = above.parent
+    bpy.context.view_layer.update()
+    return thing
 
 
 def _mesh(thing):
@@ -58,6 +92,9 @@ def _mesh(thing):
     mesh.vertices.foreach_get("co", points)
     faces = [tuple(face.vertices) for face in mesh.polygons]
     evaluated.to_mesh_clear()
+    if not np.isfinite(points).all():
+        broken = int(np.flatnonzero(~np.isfinite(points))[0] // 3)
+        raise FootholdError(f"'{thing.name}': its vertex {broken} has no place (NaN): mend the mesh.")
     return points.reshape(-1, 3).astype(float), faces
 
 
@@ -106,8 +143,9 @@ def _cylinder(points):
         far = np.linalg.norm(off, axis=-1)
         rim = far > 0.5 * far.max()  # caps may have a point in their middle
         ends = np.minimum(points[:, along] - low[along], high[along] - points[:, along])
-        corners = len(np.unique(np.round(np.degrees(np.arctan2(off[rim, 1], off[rim, 0]))) % 360))
-        if far.max() > 1e-6 and corners >= 6 and np.ptp(far[rim]) < _ROUND * far.max() \
+        around = np.sort(np.degrees(np.arctan2(off[rim, 1], off[rim, 0])))
+        widest = np.diff(around, append=around[:1] + 360.0).max(initial=0.0)
+        if far.max() > 1e-6 and widest <= _CORNER and np.ptp(far[rim]) < _ROUND * far.max() \
                 and ends[~rim].max(initial=0.0) < 1e-6 * (high - low)[along] + 1e-9:
             return 0.5 * (low + high), np.eye(3)[along], float(far[rim].mean())
     return None

@@ -35,6 +35,7 @@ class _Found(NamedTuple):
     tilt: np.ndarray | None  # (F,) degrees, of grips
     confidence: float
     parts: tuple = ()
+    own: np.ndarray | None = None  # (F, 3) the path in the axes of a surface that may move
 
 
 def extract(figure, motion, fps, prop="auto", surface=None):
@@ -42,7 +43,7 @@ def extract(figure, motion, fps, prop="auto", surface=None):
 
     `prop` is "auto" (a pole is looked for), "none", or a script.Prop. Of a prop that is no cylinder at rest, `surface`
     gives the distances: a function of a path (F, 3) that returns signed distances (F,) and the path in the prop's own
-    axes (F, 3). Raises FootholdError where the take has no hips or fewer than two frames.
+    axes (F, 3), which slides are read off. Raises FootholdError where the take has no hips or fewer than two frames.
     """
     frames = len(motion.positions)
     if "hips" not in figure.roles:
@@ -168,12 +169,14 @@ def _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evi
             return None
         props.append(_pole_prop(one, told))
     else:
-        props.append(prop)
         one = None
         if surface is None:
             if prop.kind != "cylinder":
                 raise FootholdError(f"Prop '{prop.name}' is a {prop.kind}: pick an object of the scene for it.")
+            prop = _on_its_foot(prop)
             one = pole.given(palms, motion, np.array(prop.point), np.array(prop.axis), prop.radius, fps)
+        props.append(prop)
+    owns = dict.fromkeys(palms)
     if one is not None:
         palms = one.palms
         off = {side: pole.distance(one, performer.place(palm, motion)) - one.radius for side, palm in palms.items()}
@@ -181,27 +184,39 @@ def _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evi
     else:
         seen = {side: surface(performer.place(palm, motion)) for side, palm in palms.items()}
         off = {side: distance for side, (distance, _) in seen.items()}
-        paths = {side: {**_xyz(own), "gap": distance} for side, (distance, own) in seen.items()}
+        owns = {side: own for side, (_, own) in seen.items()}
+        paths = {side: {**_xyz(performer.place(palm, motion)), "gap": off[side]} for side, palm in palms.items()}
     threshold = grips.threshold(np.abs(d) for d in off.values())
     evidence[f"hands from {props[-1].name}"] = _histogram(threshold, "m")
-    if not threshold.clear:
-        notes.append(f"Hands and '{props[-1].name}': their distances show no empty zone between holding and free"
-                     + ("; no grip was read off." if surface is None and prop != "auto" else "."))
     near = threshold.value if threshold.clear else grips.FALLBACK
     held = grips.find(np.stack([off[side] for side in palms], axis=-1), near, fps)
+    if not threshold.clear:
+        notes.append(f"Hands and '{props[-1].name}': their distances show no empty zone between holding and free: "
+                     + ("grips are less sure." if any(held) else "no grip was read off."))
     for (side, palm), holds in zip(palms.items(), held):
         for hold in holds:
             found.append(_Found(f"hand.{side}", props[-1].name, "grip", hold.first, hold.last, hold.approach,
                                 hold.release, "palm", paths[side], _tilt(motion, palm, one),
-                                float(np.clip(1.0 - hold.off / near, 0.1, 1.0)) * (1.0 if threshold.clear else 0.6)))
+                                float(np.clip(1.0 - hold.off / near, 0.1, 1.0)) * (1.0 if threshold.clear else 0.6),
+                                own=owns[side]))
     return one
 
 
+def _foot(point, axis):
+    """Where an axis comes through the height zero of the take's world; of one that lies, its own point."""
+    return point - axis * (point[2] / axis[2]) if abs(axis[2]) > 0.1 else point
+
+
+def _on_its_foot(prop):
+    """A given cylinder as its contacts are told about it: its axis upwards, its point at its foot."""
+    axis = np.array(prop.axis) * (-1.0 if prop.axis[2] < 0.0 else 1.0)
+    return replace(prop, axis=tuple(axis.tolist()), point=tuple(_foot(np.array(prop.point), axis).tolist()))
+
+
 def _pole_prop(one, told):
-    # the foot of the pole: where its axis comes through the height zero of the take's world
-    point = one.point - one.axis * (one.point[2] / one.axis[2])
-    return script.Prop("pole", "cylinder", tuple(point), tuple(one.axis), one.radius, confidence=float(
-        np.clip(1.0 - one.residual / 0.02, 0.1, 1.0)), evidence={
+    return script.Prop(
+        "pole", "cylinder", tuple(_foot(one.point, one.axis)), tuple(one.axis), one.radius,
+        confidence=float(np.clip(1.0 - one.residual / 0.02, 0.1, 1.0)), evidence={
             "told": told, "samples": one.samples, "residual_mm": 1000.0 * one.residual,
             "held_over_m": one.spread, "tilt_deg": float(np.degrees(np.arccos(min(one.axis[2], 1.0)))),
             "radius": "estimated together with the palms' places; hands of another thickness would shift it",
@@ -211,8 +226,7 @@ def _pole_prop(one, told):
 def _about(one, path):
     """Columns height, azimuth and gap of a path (F, 3) about a Pole; height counts from the axis' foot, azimuth in
     degrees from the world's +X (+Y for an axis along X), counterclockwise seen from the axis' end."""
-    foot = one.point - one.axis * (one.point[2] / one.axis[2]) if abs(one.axis[2]) > 0.1 else one.point
-    off = path - foot
+    off = path - _foot(one.point, one.axis)
     height = off @ one.axis
     first = np.array([1.0, 0.0, 0.0]) if abs(one.axis[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     first = rotation.normalize(first - (first @ one.axis) * one.axis)
@@ -323,7 +337,7 @@ def _written(item, fps, name, size):
     path.update({column: (np.interp(at, frames, values) * (1.0 if column == "azimuth" else size)).tolist()
                  for column, values in item.path.items()})
     return script.Contact(name, item.effector, item.surface, item.kind, first / fps, last / fps, item.approach / fps,
-                          item.release / fps, item.patch, path, _licence(item, path, at, fps),
+                          item.release / fps, item.patch, path, _licence(item, path, at, fps, size),
                           _PRIORITY[item.kind], item.confidence,
                           parts=tuple(script.Part(part, *(np.clip(_frames(a, b), first, last) / fps).tolist())
                                       for part, a, b in item.parts))
@@ -335,7 +349,7 @@ def _frames(first, last):
     return inner if inner[0] <= inner[1] else (np.round(first), np.round(first))
 
 
-def _licence(item, path, at, fps):
+def _licence(item, path, at, fps, size):
     """The ranges about the start of the path that the capture itself used."""
     out = {"time": [-item.approach / fps, item.release / fps]}
     if "height" in path:
@@ -344,7 +358,9 @@ def _licence(item, path, at, fps):
             out[column] = [float(values.min() - values[0]), float(values.max() - values[0])]
         out["slide"] = [0.0, float(np.abs(np.diff(path["height"])).sum())]
     elif "x" in path:
-        ways = np.diff(np.stack([path[c] for c in "xyz"], axis=-1), axis=0)
+        columns = item.own.T if item.own is not None else [item.path[c] for c in "xyz"]
+        places = np.stack([size * np.interp(at, np.arange(len(column)), column) for column in columns], axis=-1)
+        ways = np.diff(places, axis=0)
         out["slide"] = [0.0, float(np.linalg.norm(ways, axis=-1).sum())]
     if item.tilt is not None:
         tilt = np.interp(at, np.arange(len(item.tilt)), item.tilt)

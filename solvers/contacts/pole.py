@@ -120,7 +120,6 @@ def given(palms, motion, point, axis, radius, fps):
 
     The radius stays as it is; where no hand holds it the palms stay as they are laid out.
     """
-    axis = axis * np.where(axis[2] < 0.0, -1.0, 1.0)
     pole = Pole(point, axis, radius, dict(palms), 0.5 * _PALM, 0, 0.0)
     for _ in range(3):
         placed, wrong = {}, []

@@ -197,6 +197,40 @@ def test_a_box_and_a_mesh_give_signed_distances(empty):
     assert prop.kind == "mesh" and surface(path)[0][2:] == pytest.approx((-0.5, 0.3), abs=5e-3)
 
 
+def test_an_oval_is_no_cylinder_and_a_six_sided_prism_is_one(empty):
+    """Seen from the side the corners of a slim oval lie nearly as far from the middle as those of a cylinder."""
+    assert of_object(cylinder(scale=(1.0, 2.5, 1.0), radius=0.023, depth=3.0))[0].kind == "mesh"
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.1, depth=1.0, vertices=6)
+    assert of_object(bpy.context.object)[0].kind == "cylinder"
+
+
+def test_a_flat_mesh_is_a_plane_whose_axis_is_its_normal(empty):
+    bpy.ops.mesh.primitive_plane_add(size=4.0, location=(0.0, 1.0, 1.0), rotation=(np.pi / 2.0, 0.0, 0.0))
+    bpy.context.view_layer.update()
+    prop, surface = of_object(bpy.context.object)
+    assert prop.kind == "plane" and prop.point == pytest.approx((0.0, 1.0, 1.0), abs=1e-6)
+    assert np.abs(prop.axis) == pytest.approx((0.0, 1.0, 0.0), abs=1e-6)
+    assert abs(surface(np.array([[0.5, 0.7, 1.2]]))[0][0]) == pytest.approx(0.3, abs=1e-5)
+
+
+def mesh_of(name, points, edges=(), faces=()):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, edges, faces)
+    thing = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    return thing
+
+
+@pytest.mark.parametrize("name, points, edges, faces, told", [
+    ("Wire", [(0, 0, 0), (0, 0, 1), (0, 1, 2)], [(0, 1)], [], "Wire.*no faces"),
+    ("Broken", [(0, 0, 0), (0, 1, float("nan")), (1, 0, 2)], [], [(0, 1, 2)], "Broken.*vertex 1"),
+    ("head", [(0, 0, 0), (0, 1, 1), (1, 0, 2)], [], [(0, 1, 2)], "head.*another name"),
+    ("floor", [(0, 0, 0), (0, 1, 1), (1, 0, 2)], [], [(0, 1, 2)], "floor.*another name")])
+def test_meshes_that_cannot_be_touched_are_named(empty, name, points, edges, faces, told):
+    with pytest.raises(FootholdError, match=told):
+        of_object(mesh_of(name, points, edges, faces))
+
+
 def test_what_cannot_be_a_prop_is_named(empty):
     nothing = bpy.data.objects.new("Nothing", None)
     bpy.context.scene.collection.objects.link(nothing)
@@ -243,7 +277,9 @@ def test_the_command_writes_script_and_pictures(data, tmp_path, capfd):
 
 @pytest.mark.parametrize("words, told", [
     (["--prop", "Stick"], "no such object"), (["--prop", "1,2,3"], "four numbers"),
-    (["--prop", "0,0,0,-1"], "radius"), (["--prop", "0,0,0,0.02,0,0,0"], "direction"),
+    (["--prop", "0,0,0,-1"], "radius"),
+    (["--prop", "1e300,0,0,0.02"], "four numbers"), (["--prop", "nan,0,0,0.02"], "four numbers"),
+    (["--prop", "0,0,0,0.02,0,0,0"], "direction"),
     (["--rest", "take:99999"], "99999"), (["--plot", "plot.gif"], "gif"), (["--out", "script.txt"], "txt")])
 def test_wrong_words_are_named_and_nothing_is_written(data, tmp_path, monkeypatch, capfd, words, told):
     monkeypatch.chdir(tmp_path)
@@ -259,3 +295,41 @@ def test_a_pole_in_numbers(data, tmp_path):
                      str(out)]) == 0
     found = script.from_json(out.read_text(encoding="utf-8"))
     assert found.props[0].source == "artist" and sum(c.kind == "grip" for c in found.contacts) == 7
+
+
+@pytest.fixture
+def stage_file(data, tmp_path):
+    """A .blend with the pole take and props beside it, which the take does not carry along."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    files.import_file(str(data / "pole/seed1/take.bvh"))
+    cylinder((0.0, 0.0, 1.5), (np.pi, 0.0, 0.0), 0.023, 3.0).name = "Stange \u00fc"
+    parent = bpy.data.objects.new("Rig of the stick", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.location = (0.0, 0.0, 1.5)
+    stick = cylinder((0.0, 0.0, 0.0), radius=0.023, depth=3.0)
+    stick.name, stick.parent = "Stick", parent
+    path = tmp_path / "stage.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["Stange \u00fc", "Stick"])
+def test_an_object_in_the_file_of_the_take_is_the_prop(data, tmp_path, stage_file, name):
+    out = tmp_path / "script.json"
+    assert cli.main(["contacts", "--take", stage_file, "--rest", str(data / "pole/seed1/tpose.bvh"), "--prop", name,
+                     "--out", str(out)]) == 0
+    found = script.from_json(out.read_text(encoding="utf-8"))
+    (prop,) = found.props
+    assert (prop.name, prop.object, prop.kind) == (name, name, "cylinder")
+    assert prop.radius == pytest.approx(0.023, abs=1e-4)
+    grips = [c for c in found.contacts if c.kind == "grip"]
+    assert len(grips) == 7 and {c.surface for c in grips} == {name}
+    for c in grips:  # heights along the axis from the point, as the script says
+        heights = np.array(prop.point)[2] + np.array(c.path["height"]) * prop.axis[2]
+        assert 1.1 < heights.min() and heights.max() < 2.1
+
+
+def test_objects_of_the_file_are_told_where_none_is_called_so(tmp_path, stage_file, capfd):
+    assert cli.main(["contacts", "--take", stage_file, "--prop", "Moon", "--out", str(tmp_path / "script.json")]) == 3
+    told = capfd.readouterr().err
+    assert "Rig of the stick, Stange \u00fc, Stick" in told and not (tmp_path / "script.json").exists()

@@ -80,6 +80,50 @@ def test_a_pole_that_is_given_is_believed(given):
         assert one == pytest.approx((start, end), abs=2.0 / puppet.fps)
 
 
+@pytest.mark.parametrize("upside_down", [False, True])
+@pytest.mark.parametrize("along", [0.0, 1.7, -3.0])
+def test_heights_on_a_given_pole_count_from_its_point_along_its_axis(along, upside_down):
+    """Whichever point on the axis is given, and whichever way the axis points."""
+    puppet, _ = with_pole()
+    axis = AXIS / np.linalg.norm(AXIS)
+    prop = script.Prop("stick", "cylinder", tuple(POINT + along * axis), tuple(-axis if upside_down else axis), RADIUS)
+    found = read(puppet, prop=prop)
+    (given,) = found.props
+    for effector, _, height in (("hand.L", 0, 1.3), ("hand.R", 0, 1.7)):
+        path = of(found, effector, "grip")[0].path
+        place = np.array(given.point) + path["height"][0] * np.array(given.axis)
+        assert place == pytest.approx(POINT + height * AXIS, abs=0.003)
+
+
+def test_what_hands_do_on_a_prop_that_moves_is_told_in_the_world_and_slides_on_the_prop():
+    puppet = Puppet(5.0)
+    lift = 1.0 + 0.2 * puppet.time
+    away = (1.0 - puppet.between(0.8, 1.3)) + puppet.between(3.0, 3.5)
+    puppet.lead_palm("R", np.stack([-0.4 + 0.0 * lift, -0.3 + 0.0 * lift, lift + 0.5 * away], axis=-1))
+
+    def surface(path):
+        own = path - lift[:, None] * np.array([0.0, 0.0, 1.0])
+        return own[:, 2], own
+
+    (one,) = of(read(puppet, prop=script.Prop("lift", "plane", source="artist"), surface=surface), "hand.R", "grip")
+    assert np.array(one.path["z"]) == pytest.approx(1.0 + 0.2 * np.array(one.path["time"]), abs=2e-3)
+    assert one.licence["slide"][1] < 0.01
+
+
+def test_a_take_without_a_free_hand_says_that_its_grips_are_less_sure():
+    puppet = Puppet(4.0)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        puppet.lead_palm(side, np.tile([0.3 * sign, -0.3, 1.2], (puppet.frames, 1)))
+
+    def table(path):
+        return path[:, 2] - 1.2, path
+
+    found = read(puppet, prop=script.Prop("table", "plane", source="artist"), surface=table)
+    assert of(found, "hand.L", "grip") and any("table" in n and "less sure" in n for n in found.notes)
+    found = read(puppet, prop=script.Prop("far", "cylinder", (9.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.02))
+    assert not of(found, "hand.L", "grip") and any("far" in n and "no grip" in n for n in found.notes)
+
+
 def test_a_prop_of_any_shape_is_told_by_its_distances():
     """A hand that lies on a plane that rises."""
     puppet = Puppet(5.0)
