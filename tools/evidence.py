@@ -148,11 +148,12 @@ def data_folder():
 
 
 def load_foothold():
-    """The package, by the name `foothold`."""
-    sys.path.insert(0, str(ROOT / "operators"))
-    import batch
+    """Let the package be there by the name `foothold`, as it is where this is a module of the tests."""
+    if "foothold" not in sys.modules:
+        sys.path.insert(0, str(ROOT / "operators"))
+        import batch
 
-    return batch.load_foothold()
+        batch.load_foothold()
 
 
 # One cell, inside Blender
@@ -167,8 +168,8 @@ def measure(cell, data, folder, sheet=None):
         empty = folder / "empty.json"
         empty.write_text(json.dumps({"version": 1, "fps": 60.0, "frames": 100000, "props": [], "contacts": []}))
         fitted = _baked(cell, data, folder, "--stages", "transfer,contacts", "--contacts", str(empty))
-        return {"changed": sum(fitted.keys.get(path) != keys for path, keys in plain.keys.items())
-                + len(fitted.keys.keys() - plain.keys.keys()), "pace": fitted.report["cost"]["frames_per_second"]}
+        changed = sum(plain.keys.get(path) != fitted.keys.get(path) for path in {*plain.keys, *fitted.keys})
+        return {"changed": changed, "pace": fitted.report["cost"]["frames_per_second"]}
     plain = _baked(cell, data, folder, "--stages", "transfer")
     fitted = _baked(cell, data, folder, "--stages", "transfer,contacts", "--report", str(folder / "report.json"),
                     *(("--sheet", str(sheet)) if sheet else ()))
@@ -196,7 +197,7 @@ def _baked(cell, data, folder, *words):
     more = ["--take-action", cell.action] if cell.action else []
     if cell.take == cell.body:  # both rest in the T-pose that is beside the take
         more = ["--body-rest", str((data / cell.take).with_name("tpose.bvh"))]
-    with open(report, "w") as file, _stdout(file):
+    with open(report, "w", encoding="utf-8") as file, _stdout(file):
         code = cli.main(["bake", "--take", str(data / cell.take), "--body", str(data / cell.body), *more, *words,
                          "--out", str(folder / "baked.blend"), "--json"])
     if code:
@@ -210,7 +211,7 @@ def _baked(cell, data, folder, *words):
             side = end.value[0].side(measure.read_roles(body))
             break
     keys = {(c.data_path, c.array_index): _bytes(c) for c in compat.fcurves(body.animation_data.action, body)}
-    return Baked(json.loads(report.read_text()), keys,
+    return Baked(json.loads(report.read_text(encoding="utf-8")), keys,
                  {role: side.motion.positions[:, side.roles[role]] for role in JOINTS if role in side.roles})
 
 
@@ -322,12 +323,12 @@ def page(kept):
 
 def keep(found, blender):
     """Write figures over the kept ones, and the page of them all."""
-    before = json.loads(BASELINE.read_text())["cells"] if BASELINE.is_file() else {}
+    before = json.loads(BASELINE.read_text(encoding="utf-8"))["cells"] if BASELINE.is_file() else {}
     rows = {**before, **{name: _rounded(values) for name, values in found.items() if not isinstance(values, str)}}
     kept = {"blender": blender, "cells": {cell.name: rows[cell.name] for cell in cells() if cell.name in rows}}
-    BASELINE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    BASELINE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_text(page(kept))
+    TABLE.write_text(page(kept), encoding="utf-8")
 
 
 def _rounded(values):
