@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage, touch
+from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage, touch, wish
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -29,6 +29,7 @@ class Options:
 
     prefer: str = "balance"  # of PREFER: what the root gives way to where both hands and feet cannot be kept
     prop_size: float = 1.0  # times the props' thickness
+    fade: float = 0.4  # seconds over which a wish fades out to both sides
 
 
 class Miss(NamedTuple):
@@ -50,20 +51,21 @@ class Fitted(NamedTuple):
     offset: np.ndarray  # (F, 3) metres, of the root
     moved: dict  # limb -> (F,) metres by which its end was moved besides
     misses: list  # Miss
+    broken: list  # wish.Broken
 
 
-def fit(body, script, motion, source_palms, fps, options=Options()):
+def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     """The Fitted motion of a whole clip.
 
     `body` is a body.Body, `motion` the take's (world space; the joints `transfer.placed` have positions),
-    `source_palms` side -> (F, 3) the performer's palms. A script without contacts that count changes nothing, bit for
-    bit.
+    `source_palms` side -> (F, 3) the performer's palms, `wishes` wish.Wishes that it goes through. A script without
+    contacts that count changes nothing, bit for bit.
     """
     plan = stage.centred(body.plan, script)
     pose, _ = transfer.world_pose(plan, motion)
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
-        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [])
+        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [])
     halves = []
     for _ in range(_ROUNDS):  # what a led limb cannot get out of by itself, the root has to do
         clip = _Clip(body, plan, motion, pose, script, laid, fps, options)
@@ -76,9 +78,10 @@ def fit(body, script, motion, source_palms, fps, options=Options()):
         if not stuck:
             break
         halves += stuck
+    broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
     fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
-    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses)
+    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses, broken)
 
 
 class _Clip:
@@ -166,7 +169,7 @@ class _Clip:
             halves = [*halves, *more]
         self.hips = self.raw.hips + self.offset
         for limb in sorted({demand.limb for demand in demands if demand.limb.startswith("foot")}):
-            self._lead_limb(played, limb, self._of(limb, demands), self.offset)
+            self._meet(played, limb, self._of(limb, demands), self.offset)
         return halves
 
     def _balls(self, played, demands):
@@ -209,15 +212,24 @@ class _Clip:
         """A limb's own Demands, those of higher priority last."""
         return sorted((d for d in demands if d.limb == limb), key=lambda d: d.contact.priority)
 
-    def _lead_limb(self, played, limb, demands, offset):
-        """Bring a limb's end to its Demands, there and back; `played` is the motion without the root's `offset`."""
+    def lead_limb(self, played, limb, demands, offset, share=1.0):
+        """Bring a limb's end to its Demands, there and back; returns how far (F,) in metres it stays from them.
+
+        `played` is the motion without the root's `offset`; `share` (F,), 0 to 1, is how much of the way is gone.
+        """
         start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}") + offset
         end = self.joint(played, limb) + offset
         target = start + blended(demands, end - start, start, self.fps)
-        moved = rotation.norm(target - end)
+        way = np.asarray(share)[..., None] * (target - end)
+        moved = rotation.norm(way)
         self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), moved)
+        left = self.bring(played, limb, end + way, moved > _NOTHING, offset)
+        return np.maximum(left, rotation.norm(target - end - way))
+
+    def _meet(self, played, limb, demands, offset):
+        """Bring a limb's end to its Demands, and note which it misses."""
+        gap = self.lead_limb(played, limb, demands, offset)
         self.demands += demands
-        gap = self.bring(played, limb, target, moved > _NOTHING, offset)
         for demand in demands:
             worst = int(np.argmax(gap[demand.rows]))
             if gap[demand.rows][worst] > _MISS:
@@ -267,7 +279,7 @@ class _Clip:
             demands += hands.clasps(self.laid, wrists, turns, palms, source_palms,
                                     hands.hand_size(self.plan.source, self.plan.body), self.fps)
         for limb in sorted({demand.limb for demand in demands}):
-            self._lead_limb(played, limb, self._of(limb, demands), np.zeros(3))
+            self._meet(played, limb, self._of(limb, demands), np.zeros(3))
 
 
 def blended(demands, ways, start, fps):
