@@ -1,0 +1,165 @@
+"""How corrections come before they are needed and go after it."""
+
+import numpy as np
+import pytest
+
+from foothold.solvers.fit import ease
+
+
+def spans(frames, *runs):
+    """A mask (F,) that holds from the first to the last frame of each run."""
+    mask = np.zeros(frames, bool)
+    for first, last in runs:
+        mask[first:last + 1] = True
+    return mask
+
+
+def spread(values, held, coming, going):
+    """The spread of one column (F,), its times the same for all runs."""
+    frames = len(values)
+    return ease.spread(values[:, None], held, np.full(frames, float(coming)), np.full(frames, float(going)))[:, 0]
+
+
+def test_runs_of_a_mask():
+    mask = spans(20, (0, 0), (3, 7), (9, 12), (19, 19))
+    assert ease.runs(mask).tolist() == [[0, 0], [3, 7], [9, 12], [19, 19]]
+    assert ease.runs(np.zeros(5, bool)).shape == (0, 2)
+    assert ease.runs(np.ones(5, bool)).tolist() == [[0, 4]]
+
+
+def test_smoothstep_starts_and_ends_at_rest():
+    part = np.linspace(-0.5, 1.5, 2001)
+    out = ease.smoothstep(part)
+    assert (out[part <= 0.0] == 0.0).all() and (out[part >= 1.0] == 1.0).all() and (np.diff(out) >= 0.0).all()
+    first = np.gradient(out, part)
+    second = np.gradient(first, part)
+    for at in (0.0, 1.0):
+        k = np.argmin(np.abs(part - at))
+        assert abs(first[k]) < 1e-4 and abs(second[k]) < 0.1  # of 1.9 and 5.8 in between
+    assert out[1000] == pytest.approx(0.5, abs=1e-12)
+
+
+# Corrections that come and go
+
+def test_held_frames_are_exact_and_what_is_far_is_exactly_zero():
+    values = np.random.default_rng(1).normal(size=(300, 4))
+    held = spans(300, (100, 140), (200, 200))
+    out = ease.spread(values, held, np.full(300, 25.0), np.full(300, 15.0))
+    assert np.array_equal(out[held], values[held])
+    far = ~spans(300, (76, 154), (176, 214))
+    assert (out[far] == 0.0).all()
+    for near in (77, 153, 177, 213):
+        assert out[near].any()
+
+
+def test_a_correction_that_stands_still_goes_over_once():
+    """Each way alone is a smoothstep of its own time, and goes neither back nor beyond."""
+    out = spread(np.full(200, 0.3), spans(200, (80, 120)), 40, 20)
+    assert out[40:81] == pytest.approx(0.3 * ease.smoothstep(np.arange(41) / 40.0), abs=1e-12)
+    assert out[120:141] == pytest.approx(0.3 * ease.smoothstep(np.arange(20, -1, -1) / 20.0), abs=1e-12)
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.9, 2.1])
+def test_value_and_slope_go_on_over_the_ends_of_a_run(phase):
+    """The same moving correction at finer and finer frame rates: steps shrink with the frame, and so do their changes.
+
+    A jump would keep the step, a kink the change of the step against it.
+    """
+    steps, kinks = [], []
+    for fps in (100, 200, 400, 800):
+        time = np.arange(4 * fps + 1) / fps
+        out = spread(np.sin(5.0 * time + phase), spans(len(time), (round(1.5 * fps), round(2.5 * fps))),
+                     0.6 * fps, 0.4 * fps)
+        steps.append(np.abs(np.diff(out)).max() * fps)
+        kinks.append(np.abs(np.diff(out, n=2)).max() * fps ** 2)
+    assert max(steps) < 5.2  # per second: its own are 5
+    assert max(kinks) < 70.0  # per second squared: its own are 25, those of the shorter fade 5.8 / 0.4 ** 2 = 36
+    assert kinks[3] < 1.05 * kinks[0]
+
+
+def test_the_slope_at_an_end_is_that_of_the_run():
+    for slope in (0.02, -0.05):
+        values = slope * np.arange(300.0) + 0.4
+        out = spread(values, spans(300, (100, 200)), 60, 60)
+        assert np.diff(out)[[99, 200]] == pytest.approx([slope, slope], abs=0.03 * abs(slope))
+
+
+def test_in_a_short_gap_each_is_over_where_the_next_begins():
+    """What a run leaves behind has gone, value and slope, where the next run begins; both add up."""
+    held = spans(200, (20, 80), (101, 160))
+    first, second = np.where(np.arange(200) < 90, 1.0, 0.0), np.where(np.arange(200) < 90, 0.0, -2.0)
+    alone, other = spread(first, held, 60, 60), spread(second, held, 60, 60)
+    assert (alone[101:] == 0.0).all() and (other[20:81] == 0.0).all()
+    assert 0.0 < alone[100] < 2e-3 and -4e-3 < other[81] < 0.0
+    assert (np.diff(alone[80:102]) < 0.0).all() and (np.diff(other[80:102]) < 0.0).all()
+    both = spread(first + second, held, 60, 60)
+    assert both == pytest.approx(alone + other, abs=1e-12)
+    assert both[81:101].min() > -2.0 and both[81:101].max() < 1.0, "between two there is no third"
+
+
+def test_runs_at_the_ends_of_the_clip():
+    values = np.linspace(1.0, 2.0, 100)
+    out = spread(values, spans(100, (0, 20), (90, 99)), 30, 30)
+    assert np.array_equal(out[:21], values[:21]) and np.array_equal(out[90:], values[90:])
+    assert (out[51:60] == 0.0).all()
+    assert np.array_equal(spread(values, np.ones(100, bool), 30, 30), values)
+    assert not spread(values, np.zeros(100, bool), 30, 30).any()
+
+
+def test_no_time_at_all_is_no_time():
+    out = spread(np.ones(30), spans(30, (10, 15)), 0, 0)
+    assert out.nonzero()[0].tolist() == [10, 11, 12, 13, 14, 15]
+
+
+# Necessities
+
+def sparse(seed, frames=400):
+    """A necessity (F,) that is there now and then, with lone frames at the ends and in between."""
+    rng = np.random.default_rng(seed)
+    need = np.where(rng.uniform(size=frames) < 0.02, rng.uniform(0.2, 1.0, frames), 0.0)
+    need[150:180] = rng.uniform(0.0, 1.0, 30)
+    need[[0, -1]] = rng.uniform(0.2, 1.0, 2)
+    return need
+
+
+@pytest.mark.parametrize("frames", [0, 1, 2, 3, 7, 18, 500])
+def test_widened_is_the_largest_nearby(frames):
+    need = sparse(2)
+    wanted = [need[max(i - frames, 0):i + frames + 1].max() for i in range(len(need))]
+    assert np.array_equal(ease.widened(need, frames), wanted)
+
+
+@pytest.mark.parametrize("frames", [1, 6, 18, 41, 300, 900])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_above_is_nowhere_under_the_need_and_over_no_peak(frames, seed):
+    need = sparse(seed)
+    out = ease.above(need, frames)
+    assert out.shape == need.shape and (out >= need).all()
+    assert out.max() <= need.max() + 1e-12
+    reach = 4 * max(frames // 2, 1)  # widened by twice the half, blurred by as much
+    assert (out <= ease.widened(need, reach) + 1e-12).all()
+
+
+def test_above_nothing_is_nothing_and_above_a_constant_is_it():
+    assert not ease.above(np.zeros(50), 18).any()
+    assert ease.above(np.full(50, 0.7), 18) == pytest.approx(0.7, abs=1e-12)
+
+
+@pytest.mark.parametrize("at", [0, 100, 199])
+def test_a_single_frame_is_met_by_a_smooth_hill(at):
+    need = np.zeros(200)
+    need[at] = 1.0
+    half = 10
+    out = ease.above(need, 2 * half)
+    assert out[at] == pytest.approx(1.0, abs=1e-12)
+    assert (np.diff(out[:at + 1]) >= -1e-12).all() and (np.diff(out[at:]) <= 1e-12).all()
+    assert (out[np.abs(np.arange(200) - at) > 4 * half] == 0.0).all()
+    assert np.abs(np.diff(out)).max() < 0.8 / half and np.abs(np.diff(out, n=2)).max() < 0.8 / half ** 2
+
+
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_above_has_no_corners(seed):
+    """A steep and ragged necessity is met by a curve that bends as slowly as a lone frame's hill."""
+    need = sparse(seed)
+    out = ease.above(need, 20)
+    assert np.abs(np.diff(out, n=2)).max() < 1.0 / 10 ** 2
