@@ -1,11 +1,13 @@
 """The bake, the comparison of two rests, and giving up one's own edits."""
 
+from dataclasses import replace
+
 from bpy.props import EnumProperty
 from bpy.types import Operator
 
-from . import job, prepare
+from . import contact_settings, job, prepare, scripted
 from .bridge import compat, keys, roles
-from .runner import Change, Steps, needs, needs_all
+from .runner import Change, Steps, needs, needs_bake
 
 
 def keep_roles(context):
@@ -31,6 +33,13 @@ def tell(operator, report):
         operator.report({"WARNING"}, note)
 
 
+def end(operator, context, report):
+    """What comes after a bake: the roles and contacts that it found by itself are shown, and it is told."""
+    keep_roles(context)
+    contact_settings.show(context)
+    tell(operator, report)
+
+
 class FOOTHOLD_OT_bake(Steps, Operator):
     """Bake the take onto the body"""
 
@@ -42,14 +51,15 @@ class FOOTHOLD_OT_bake(Steps, Operator):
 
     @classmethod
     def poll(cls, context):
-        return needs_all(cls, context)
+        return needs_bake(cls, context)
 
     def steps(self, context):
-        return (yield from job.bake_steps(context.scene, context.scene.foothold.bake_settings()))
+        scene = context.scene
+        return (yield from scripted.bake_steps(scene, scene.foothold.bake_settings(),
+                                               scene.foothold_contacts.wanted_prop))
 
     def done(self, context, result):
-        keep_roles(context)
-        tell(self, result)
+        end(self, context, result)
 
 
 # A/B: what the rest does
@@ -83,7 +93,7 @@ class FOOTHOLD_OT_bake_ab(Steps, Operator):
 
     @classmethod
     def poll(cls, context):
-        if not needs_all(cls, context):
+        if not needs_bake(cls, context):
             return False
         if context.scene.foothold.take_rest.kind == "FILE":
             cls.poll_message_set("Pick another rest than the file's: there is nothing to compare")
@@ -91,18 +101,19 @@ class FOOTHOLD_OT_bake_ab(Steps, Operator):
         return True
 
     def steps(self, context):
-        settings = context.scene.foothold
-        names, file_rest = ab_names(settings), {"take_rest": job.RestChoice()}
-        wanted = [settings.bake_settings(action_name=names["A"], **file_rest),
-                  settings.bake_settings(action_name=names["B"])]
+        scene, names = context.scene, ab_names(context.scene.foothold)
+        picked, fresh = yield from job.part(scripted.settled_steps(
+            scene, scene.foothold.bake_settings(action_name=names["B"]), scene.foothold_contacts.wanted_prop), 0.0, 0.2)
+        wanted = [replace(picked, action_name=names["A"], take_rest=job.RestChoice()), picked]
         solved = []
         for i, one in enumerate(wanted):  # both, before the first is written
-            solved.append((yield from job.part(job.solve_steps(context.scene, one), i / 2, (i + 1) / 2)))
-        return [job.finish(one, *found) for one, found in zip(wanted, solved)][-1]
+            solved.append((yield from job.part(job.solve_steps(scene, one), 0.2 + 0.4 * i, 0.6 + 0.4 * i)))
+        report = [job.finish(one, *found) for one, found in zip(wanted, solved)][-1]
+        scripted.keep(picked, fresh)
+        return report
 
     def done(self, context, result):
-        keep_roles(context)
-        tell(self, result)
+        end(self, context, result)
 
 
 class FOOTHOLD_OT_play_ab(Operator):

@@ -105,9 +105,14 @@ def sync(context):
         row.confidence, row.mute, row.hers = contact.confidence, contact.mute, contact.source == "artist"
 
 
+def show(context):
+    """Have panel and editors show what is there now."""
+    sync(context)
+    redraw(context)
+
+
 def _sync_now():
-    sync(bpy.context)
-    redraw(bpy.context)
+    show(bpy.context)
 
 
 def is_synced(context):

@@ -40,12 +40,6 @@ def needs_contact(cls, context):
     return True
 
 
-def show(context):
-    """Have panel and editors show what is there now."""
-    contact_settings.sync(context)
-    contact_settings.redraw(context)
-
-
 class _OnScript(Change):
     """Mixin of operators that put another script in place of the take's."""
 
@@ -65,7 +59,7 @@ class _OnScript(Change):
         script = scripts.load(action) or empty_script(context)
         after, told = self.edited(context, script, scripts.clock(action, script))
         scripts.store(action, after)
-        show(context)
+        contact_settings.show(context)
         return told
 
 
@@ -117,7 +111,7 @@ class FOOTHOLD_OT_contacts_extract(Steps, Operator):
         return script
 
     def done(self, context, result):
-        show(context)
+        contact_settings.show(context)
         hers = sum(c.source == "artist" for c in result.contacts)
         self.report({"INFO"}, f"{len(result.contacts)} contacts" + (f", {hers} of them yours" if hers else ""))
 
@@ -319,7 +313,7 @@ class FOOTHOLD_OT_contacts_load(Change, Operator, ImportHelper):
             raise FootholdError(f"{self.filepath}: it is for a take of {script.frames} frames at {script.fps:g} fps, "
                                 f"and '{action.name}' has {own.frames} at {own.fps:g}: choose the file of this take.")
         scripts.store(action, script)
-        show(context)
+        contact_settings.show(context)
         return f"{len(script.contacts)} contacts loaded"
 
 

@@ -74,6 +74,13 @@ def missing(settings):
     return None
 
 
+def hinders(settings):
+    """What keeps a bake from starting, likewise: what is missing, and what cannot go together."""
+    if settings.stage_contacts and settings.in_place:
+        return missing(settings) or "A body in place cannot keep its contacts: turn off In Place, or Contacts"
+    return missing(settings)
+
+
 # Rests
 
 def set_rest(rest_settings, choice):

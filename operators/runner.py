@@ -136,11 +136,19 @@ def needs(cls, context, *words):
 
 
 def needs_all(cls, context):
-    """For `poll`: whether a bake has all that it needs; tells the artist what is missing."""
-    lacking = prepare.missing(context.scene.foothold)
-    if lacking:
-        cls.poll_message_set(lacking)
-    return lacking is None
+    """For `poll`: whether take and body are there and can be compared; tells the artist what is missing."""
+    return _unless(cls, prepare.missing(context.scene.foothold))
+
+
+def needs_bake(cls, context):
+    """For `poll`: whether a bake can start; tells the artist why not."""
+    return _unless(cls, prepare.hinders(context.scene.foothold))
+
+
+def _unless(cls, told):
+    if told:
+        cls.poll_message_set(told)
+    return told is None
 
 
 def needs_either(cls, context):

@@ -18,6 +18,7 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
+from ..solvers.fit.fit import Options
 from ..solvers.transfer import Travel
 from . import job, prepare
 
@@ -30,6 +31,16 @@ RESTS = (
     ("ACTION", "Another Action", "The first frame of another action of this armature"),
     ("FRAME", "A Frame", "A frame of its own action in which it stands in a T-pose"),
     ("POSE", "Current Pose", "The pose that it shows now"),
+)
+PREFER = (  # those of solvers.fit.fit.PREFER
+    ("BALANCE", "Balance", "The body moves so that hands and feet both get to what they touch, as far as it can"),
+    ("GRIP", "Hands", "The body moves so that the hands get to what they hold; legs reach as far as they can"),
+    ("POSE", "Pose", "The body keeps the take's pose over its feet; arms reach as far as they can"),
+)
+SCALES = (
+    ("STATURE", "Stature", "The length of the body's legs against the performer's: steps fit the legs"),
+    ("SOURCE", "Source", "As large as the take's own: things stay where they were, steps are the performer's"),
+    ("NUMBER", "Number", "Numbers of your own for the way on the floor and for the height"),
 )
 
 
@@ -82,22 +93,31 @@ class FootholdSettings(PropertyGroup):
         ("ROOT", "Root Bone", "The way on the floor goes onto the root bone, as game engines want it"),
         ("OBJECT", "Object", "The way on the floor goes onto the armature object")))
     in_place: BoolProperty(name="In Place", description="Leave out the way on the floor; rise and fall stay")
-    own_scale: BoolProperty(name="Own Scale", description="Set the scale of the way by hand instead of by leg length")
+    scale: EnumProperty(name="Scale", items=SCALES, default="STATURE", description="How large the body's way is "
+                        "against the take's, and with it how far apart lies what it touches")
     horizontal: FloatProperty(name="Way", default=1.0, min=0.01, soft_max=3.0,
                               description="Scale of the way on the floor")
     vertical: FloatProperty(name="Height", default=1.0, min=0.01, soft_max=3.0,
                             description="Scale of the rise and fall of the hips")
+    stage_contacts: BoolProperty(name="Contacts", default=True, description="Let feet stand and hands hold as the "
+                                 "take's contacts say. They are read off the take where it has none yet. Off: limbs "
+                                 "turn as the take's, and touch what they happen to touch")
+    prefer: EnumProperty(name="Prefer", items=PREFER, default="BALANCE", description="What the body gives way to where "
+                         "it cannot keep all of its contacts")
+    prop_size: FloatProperty(name="Prop Thickness", default=1.0, min=0.05, soft_max=3.0, description="How thick what "
+                             "the body holds is, times what the performer held")
     action_name: StringProperty(name="Action", description="Name of the baked action; the take's and the body's names "
                                 "if empty. Baking again under the same name keeps your edits")
 
     def bake_settings(self, **other):
         """The job.BakeSettings; keyword arguments replace single ones."""
-        travel = Travel(self.carrier.lower(), self.in_place, self.horizontal if self.own_scale else None,
-                        self.vertical if self.own_scale else None)
+        scale = {"STATURE": (None, None), "SOURCE": (1.0, 1.0), "NUMBER": (self.horizontal, self.vertical)}[self.scale]
+        travel = Travel(self.carrier.lower(), self.in_place, *scale)
         values = {"take": self.take, "body": self.body, "take_rest": self.take_rest.choice(),
                   "body_rest": self.body_rest.choice(), "first": self.first if self.use_range else None,
                   "last": self.last if self.use_range else None, "step": self.step, "travel": travel,
-                  "action_name": self.action_name}
+                  "action_name": self.action_name, "stages": job.STAGES if self.stage_contacts else job.STAGES[:1],
+                  "fit": Options(self.prefer.lower(), self.prop_size)}
         return job.BakeSettings(**{**values, **other})
 
 

@@ -32,7 +32,7 @@ class Part(_Tab):
 def _next_step(context):
     """What to do next, as a sentence."""
     settings, shown = context.scene.foothold, context.window_manager.foothold
-    lacking = prepare.missing(settings)
+    lacking = prepare.hinders(settings)
     if lacking:
         return lacking
     for armature in (settings.take, settings.body):
@@ -217,12 +217,25 @@ class FOOTHOLD_PT_bake(Part, Panel):
         row.scale_y = 1.6
         row.operator("foothold.bake", icon="ARMATURE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
+        self._draw_stages(settings)
         header, body = layout.panel("foothold_bake_options", default_closed=True)
         header.label(text="Options")
         if body is not None:
             self._draw_options(body, settings)
         self._draw_ab(settings)
         layout.operator("foothold.forget_edits")
+
+    def _draw_stages(self, settings):
+        column = self.layout.column()
+        column.prop(settings, "stage_contacts")
+        if settings.stage_contacts:
+            column.row().prop(settings, "prefer", expand=True)
+            column.prop(settings, "prop_size")
+        column.row().prop(settings, "scale", expand=True)
+        if settings.scale == "NUMBER":
+            numbers = column.column(align=True)
+            numbers.prop(settings, "horizontal")
+            numbers.prop(settings, "vertical")
 
     def _draw_options(self, layout, settings):
         layout.prop(settings, "action_name")
@@ -234,11 +247,6 @@ class FOOTHOLD_PT_bake(Part, Panel):
         layout.prop(settings, "step")
         layout.prop(settings, "carrier")
         layout.prop(settings, "in_place")
-        layout.prop(settings, "own_scale")
-        if settings.own_scale:
-            column = layout.column(align=True)
-            column.prop(settings, "horizontal")
-            column.prop(settings, "vertical")
 
     def _draw_ab(self, settings):
         column = self.layout.column(align=True)

@@ -79,7 +79,8 @@ def test_three_clicks_give_the_keys_of_the_command_line(addon, checkout, tmp_pat
     for name in ("take.bvh", "tpose.bvh") if neighbour else ("take.bvh",):
         (tmp_path / name).write_bytes((checkout / "demo" / name).read_bytes())
     take, body = str(tmp_path / "take.bvh"), str(checkout / "demo" / "body.blend")
-    words = ["bake", "--take", take, "--body", body, "--range", f"1:{DEMO_FRAMES}", "--out", str(tmp_path / "o.blend")]
+    words = ["bake", "--take", take, "--body", body, "--range", f"1:{DEMO_FRAMES}", "--out", str(tmp_path / "o.blend"),
+             "--stages", "transfer,contacts"]
     assert cli.main(words) == cli.GOOD
     by_command = values(bpy.data.objects["Body"])
 
