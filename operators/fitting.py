@@ -1,31 +1,57 @@
 """The stage "contacts" of a bake: the body's own motion against the contact script."""
 
+import bpy
 import numpy as np
 
-from ..solvers import transfer
 from ..solvers.contacts import performer
 from ..solvers.fit.body import body_of
 from ..solvers.fit.fit import Options, fit
-from .bridge import skin
+from ..solvers.fit.wish import Wish
+from .bridge import keys, samples, skin
 
 
-def fit_steps(armature, plan, take, script, fps, options=Options()):
+def fit_steps(armature, plan, take, script, fps, options=Options(), action=None):
     """(fit.Fitted, what was done as plain data) of a read take; a generator of the part done.
 
     `armature` is the body's, whose skin tells where palms and soles are and how thick it is; `take` a job.TakeData,
-    `script` the ContactScript of just its frames, at `fps`.
+    `script` the ContactScript of just its frames, at `fps`. `action` is the one that is baked into, where there is one
+    yet: what a person changed in it are wishes.
     """
     body = body_of(plan, skin.read_skin(armature, plan.body.skeleton))
     yield 0.3
-    motion = take.samples.motion(placed=[*transfer.placed(plan), *_hands(take.figure)])
+    motion = take.samples.motion()
     palms = {side: performer.place(palm, motion) for side, palm in performer.palms(take.figure).items()}
     yield 0.5
-    fitted = fit(body, script, motion, palms, fps, options)
+    asked = wishes(armature, plan, action, take.frames) if action is not None else []
+    fitted = fit(body, script, motion, palms, fps, options, asked)
     return fitted, _told(fitted, take.frames, body.notes)
 
 
-def _hands(figure):
-    return [j for role, j in figure.roles.items() if role in ("hand.L", "hand.R")]
+def wishes(armature, plan, action, frames):
+    """The wish.Wishes (a list) in an action: poses of bones that are baked, at frames that are, and that she has set.
+
+    A key that she has deleted asks for nothing.
+    """
+    bones = {plan.body.skeleton.names[plan.body.roles[role]] for role in plan.answered}
+    bones.add(plan.body.skeleton.names[plan.carrier])
+    asked = {}  # (bone, frame) -> {"rotation", "location"}
+    for edit in keys.edits(action):
+        found = samples.POSE_PATH.match(edit.data_path)
+        if found and edit.kind != "deleted" and edit.frame in frames:
+            name, channel = bpy.utils.unescape_identifier(found.group(1)), found.group(2)
+            if name in bones and channel.split("_")[0] in ("rotation", "location"):
+                asked.setdefault((name, edit.frame), set()).add(channel.split("_")[0])
+    times = np.unique([frame for _, frame in asked])
+    if not len(times):
+        return []
+    held = samples.from_curves(armature, plan.body.skeleton, action, times, plan.held).channels()
+    out = []
+    for (name, frame), channels in sorted(asked.items()):
+        joint, at = plan.body.skeleton.names.index(name), int(np.searchsorted(times, frame))
+        out.append(Wish(joint, int(np.searchsorted(frames, frame)),
+                        held.rotation[at, joint] if "rotation" in channels else None,
+                        held.location[at, joint] if "location" in channels else None))
+    return out
 
 
 def _told(fitted, frames, notes):
@@ -34,4 +60,7 @@ def _told(fitted, frames, notes):
             "root_mm": round(1000.0 * float(np.linalg.norm(fitted.offset, axis=-1).max()), 1),
             "moved_mm": {limb: round(1000.0 * float(way.max()), 1) for limb, way in fitted.moved.items()},
             "misses": [{"contact": m.contact, "effector": m.effector, "surface": m.surface,
-                        "frame": int(frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses]}
+                        "frame": int(frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses],
+            "broken_by_edits": [{"contact": b.contact, "bone": fitted.plan.body.skeleton.names[b.bone],
+                                 "frame": int(frames[b.frame]), "mm": round(b.millimetres, 1)}
+                                for b in fitted.broken]}

@@ -341,8 +341,8 @@ def solve_steps(scene, settings):
     pose, kept, script = None, {}, None
     if "contacts" in settings.stages:
         script = yield from part(_script_steps(scene, settings, take), 0.5, 0.55)
-        fitted, kept = yield from part(fitting.fit_steps(settings.body, plan, take, script, script.fps, settings.fit),
-                                       0.55, 0.6)
+        fitted, kept = yield from part(fitting.fit_steps(settings.body, plan, take, script, script.fps, settings.fit,
+                                                         _target(_default_name(settings))[0]), 0.55, 0.6)
         plan, pose = fitted.plan, fitted.pose
         script = replace(fitted.script, fps=settings.step * script.fps,
                          frames=int(take.frames[-1] - take.frames[0]) + 1)

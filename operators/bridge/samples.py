@@ -17,7 +17,7 @@ from . import compat, read
 
 STRETCH = 4096  # frames; Python's own time a stretch shows below, memory above
 
-_POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
+POSE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
 _BEYOND = 1e30  # Blender turns an infinite key into its largest number when one is set by hand
 
 
@@ -112,7 +112,7 @@ def from_curves(armature, skeleton, action, frames, held=None):
     index = {name: j for j, name in enumerate(skeleton.names)}
     location, turned, scale, modes = {}, {}, {}, {}
     for curve in compat.fcurves(action, armature):
-        match = _POSE_PATH.match(curve.data_path)
+        match = POSE_PATH.match(curve.data_path)
         if curve.mute or not match:
             continue
         name = bpy.utils.unescape_identifier(match.group(1))

@@ -1,0 +1,109 @@
+"""Keys that a person has set on a baked body: the next bake goes through them and keeps contacts around them."""
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from foothold.operators import guess, job, tasks  # noqa: E402
+from foothold.operators.bridge import keys, roles, scripts  # noqa: E402
+from foothold.solvers import rotation  # noqa: E402
+
+WINDOW = 30  # frames to each side that the difference fades within, at 60 fps and 0.4 s
+
+
+@pytest.fixture
+def stage(addon, data):
+    """(scene, settings) of the first 400 frames of a pole take on a body of other proportions, contacts on."""
+    scene = tasks.fresh_scene()
+    take = tasks.load_take(data / "pole/seed1/take.bvh").armature
+    body = tasks._main_armature(tasks.files.import_file(data / "bodies/tall.blend"))
+    for armature in (take, body):
+        roles.store(armature, roles.detect(armature).roles)
+    choice, _ = guess.rest_of(take, data / "pole/seed1/take.bvh")
+    return scene, job.BakeSettings(take, body, choice, first=1, last=400, stages=("transfer", "contacts"))
+
+
+def bake(stage):
+    return job.run(job.bake_steps(*stage))
+
+
+def curves_of(action):
+    return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
+            for curve in bag.fcurves]
+
+
+def values(action, path):
+    """(frame -> value) of each component of a property."""
+    curves = sorted((c for c in curves_of(action) if c.data_path == path), key=lambda c: c.array_index)
+    return np.array([[point.co[1] for point in curve.keyframe_points] for curve in curves]).T
+
+
+def turn_by_hand(settings, action, role, frame, vector):
+    """Set a bone's key as a person does; returns (data path, the new rotation)."""
+    name = roles.load(settings.body)[role]
+    path = f'pose.bones["{name}"].rotation_quaternion'
+    assert settings.body.pose.bones[name].rotation_mode == "QUATERNION"
+    row = values(action, path)[frame - 1]
+    new = rotation.mul(rotation.normalize(row), rotation.exp(np.array(vector)))
+    for curve in curves_of(action):
+        if curve.data_path == path:
+            point = next(p for p in curve.keyframe_points if p.co[0] == frame)
+            point.co[1] = new[curve.array_index]
+            curve.update()
+    return path, new
+
+
+def test_a_bake_goes_through_what_she_set_and_eases_to_both_sides(stage):
+    _, settings = stage
+    bake(stage)
+    action = settings.body.animation_data.action
+    path, new = turn_by_hand(settings, action, "head", 200, (0.3, 0.0, 0.2))
+    before = values(action, path)
+    report = bake(stage)
+    after = values(action, path)
+    assert report.edits == len(keys.edits(action)) > 0
+    off = np.degrees(rotation.angle(rotation.normalize(after), rotation.normalize(before)))
+    assert off[199] < 1e-3 and np.degrees(rotation.angle(rotation.normalize(after[199]), new)) < 1e-3
+    assert off[198] > 15.0 and off[200] > 15.0, "its neighbours come along"
+    assert off[:199 - WINDOW].max() == 0.0 and off[200 + WINDOW:].max() == 0.0, "and what is far away does not"
+    steps = np.degrees(rotation.angle(rotation.normalize(after[1:]), rotation.normalize(after[:-1])))
+    assert steps.max() < 6.0
+
+
+def test_contacts_hold_around_a_wish_and_a_broken_one_is_told(stage):
+    scene, settings = stage
+    bake(stage)
+    action = settings.body.animation_data.action
+    script = scripts.load(action)
+    plant = next(c for c in script.contacts if c.kind == "plant" and c.start * 60 < 90 < c.end * 60)
+    turn_by_hand(settings, action, "spine", 91, (0.1, 0.1, 0.0))
+    assert bake(stage).contacts["broken_by_edits"] == []
+    turn_by_hand(settings, action, f"thigh.{plant.effector[-1]}", 91, (0.2, 0.0, 0.0))
+    told = bake(stage).contacts["broken_by_edits"]
+    assert plant.id in {row["contact"] for row in told} and all(row["mm"] > 0.5 for row in told)
+    assert all(abs(row["frame"] - 91) <= WINDOW for row in told)
+
+
+def test_ten_edits_a_bake_and_a_bake_again_come_to_the_same(stage):
+    _, settings = stage
+    bake(stage)
+    action = settings.body.animation_data.action
+    wanted = [turn_by_hand(settings, action, role, frame, (0.05, -0.05, 0.05))
+              for role, frame in (("head", 40), ("head", 60), ("spine", 100), ("upper_arm.L", 120), ("hand.R", 140),
+                                  ("forearm.R", 180), ("thigh.L", 220), ("shin.R", 260), ("neck", 300), ("head", 340))]
+    frames = (40, 60, 100, 120, 140, 180, 220, 260, 300, 340)
+    bake(stage)
+    once = {c.data_path + str(c.array_index): [p.co[1] for p in c.keyframe_points]
+            for c in curves_of(action)}
+    for (path, new), frame in zip(wanted, frames):
+        row = rotation.normalize(values(action, path)[frame - 1])
+        assert np.degrees(rotation.angle(row, new)) < 1e-3, (path, frame)
+    bake(stage)
+    again = {c.data_path + str(c.array_index): [p.co[1] for p in c.keyframe_points]
+             for c in curves_of(action)}
+    assert once.keys() == again.keys()
+    assert max(np.abs(np.array(once[k]) - np.array(again[k])).max() for k in once) < 2e-5
+    keys.forget_edits(action)
+    bake(stage)
+    assert not keys.edits(action)
