@@ -13,6 +13,8 @@ _FALLBACK = 0.25  # m/s where its histogram shows no valley
 _WITH_ROOT = 0.12  # and so much of the root's speed: what runs plants too, and less steadily
 _SHORTEST = 0.06  # seconds of a plant
 _GAP = 0.05  # seconds that a plant may be lost for
+_AT_REST = 0.6  # of the limit of the speed: what stands is well below it, what swings to and fro passes all of it
+_UNDER = 0.5  # of the time that soles are on a floor, in which they may be below it: a jump off a box
 _NEAR = 0.04  # metres within which a still foot stands on the floor
 _STEP = 0.25  # metres from one support to the next: a step of a stair, the wander of a floor
 _SUPPORT = 0.12  # seconds that a foot must carry the performer to stand elsewhere than on the floor
@@ -52,7 +54,7 @@ def soles(figure, motion, fps):
     limit = (threshold.value if threshold.clear else _FALLBACK) + _WITH_ROOT * root
     still = {name: _still(speed, limit, fps) for name, speed in speeds.items()}
     floor = _floor(paths, still, fps)
-    if floor is None:
+    if floor is None or not _carries(floor, paths, still, {name: speed / limit for name, speed in speeds.items()}):
         return [], None, threshold
     downs = _standing(paths, still, floor, fps)
     wander = _wander(paths, downs)
@@ -84,6 +86,17 @@ def _floor(paths, still, fps):
     counts = np.convolve(np.histogram(pooled, bins)[0], np.ones(3), "same")
     level = bins[np.flatnonzero(counts >= 0.1 * counts.max())[0]] + size
     return float(np.median(pooled[np.abs(pooled - level) < _NEAR]))
+
+
+def _carries(floor, paths, still, speeds):
+    """Whether a height is a floor at all: soles rest at it, and are hardly ever below it.
+
+    The feet of one who hangs are slow for moments, too, at one height or another. `speeds` are shares of the limit.
+    """
+    on = {name: still[name] & (np.abs(path[:, 2] - floor) < _NEAR) for name, path in paths.items()}
+    below = np.any([path[:, 2] < floor - _NEAR for path in paths.values()], axis=0)
+    resting = np.concatenate([speeds[name][mask] for name, mask in on.items()])
+    return below.sum() < _UNDER * np.any(list(on.values()), axis=0).sum() and np.median(resting) < _AT_REST
 
 
 def _standing(paths, still, floor, fps):

@@ -14,6 +14,7 @@ _MOVES = 0.15  # m/s that the hips move at while it holds: what stands still alt
 _MOVED = 0.06  # metres that they move by at least
 _SHORTEST = 0.2  # seconds of a hold
 _LEAN = np.radians(25.0)  # off the vertical, at most: a pole stands
+_LEANS = np.radians(5.0)  # and commonly no more than this: it decides where the holds do not
 _NEAR = 0.08  # metres from the line within which a hold is on it
 _RADIUS = (0.0225, 0.003)  # metres, of poles as they are made (38 to 50 mm), and how sure that is
 _PALM = 0.015  # metres by which the palm's place along its hand and across may be off
@@ -195,7 +196,7 @@ def _fitted(pole, palms, motion, frames):
 
     Unknown are the axis (where it crosses the middle height, and its lean), the radius, and the palm's place along the
     hand, across it and out of it, alike on both hands. A thicker hand and a thicker pole look nearly the same, so what
-    poles and hands are like holds the last four.
+    poles and hands are like holds all but the place.
     """
     sides, rows = list(palms), [np.flatnonzero(f) for f in frames]
     limit = 4000
@@ -212,7 +213,8 @@ def _fitted(pole, palms, motion, frames):
     values = np.array([start[0], start[1], pole.axis[0] / pole.axis[2], pole.axis[1] / pole.axis[2], pole.radius,
                        0.0, 0.0, 0.0])
     centre = np.array([0, 0, 0, 0, _RADIUS[0], 0, 0, 0])
-    sure = np.array([0, 0, 1e-6, 1e-6, _RADIUS[1] ** -2, _PALM ** -2, _PALM ** -2, _THICK ** -2])
+    like = np.array([np.tan(_LEANS), np.tan(_LEANS), _RADIUS[1], _PALM, _PALM, _THICK])
+    sure = np.array([0, 0, *like ** -2])
     for _ in range(12):
         axis = np.array([values[2], values[3], 1.0])
         length = np.linalg.norm(axis)

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import segments
+
 
 class Threshold(NamedTuple):
     """A threshold between two humps of a signal, and the histogram that it stands on."""
@@ -38,24 +40,19 @@ def velocity(values, fps):
 def valley(values, low, high, bins=48):
     """The Threshold between what lies near `low` and what lies far, looked for from `low` to `high` metres.
 
-    On a logarithmic scale, so that both humps are of like width. The zone is clear where its emptiest stretch (a bin
+    On a logarithmic scale, so that both humps are of like width. The zone is the longest stretch of bins nearly
+    as empty as the emptiest, which may be empty by chance; it is clear where its emptiest stretch (a bin
     and its neighbours) holds less than a fifth of what the humps on both sides hold.
     """
     edges = np.geomspace(low / 4.0, max(high * 4.0, low), bins + 1)
     counts = np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
     level = np.convolve(counts, np.array([0.25, 0.5, 0.25]), "same")
     middle = np.sqrt(edges[1:] * edges[:-1])
-    inside = np.flatnonzero((middle >= low) & (middle <= high))
-    best = inside[np.argmin(level[inside])]
-    lowest = inside[level[inside] <= level[best] + 0.02 * max(level.max(), 1e-9)]
-    run = lowest[_run_of(lowest, best)]
+    inside = (middle >= low) & (middle <= high)
+    lowest = inside & (level <= level[inside].min() + 0.02 * max(level.max(), 1e-9))
+    first, last = max(segments.runs(lowest).tolist(), key=lambda run: run[1] - run[0])
+    best = first + int(np.argmin(level[first:last + 1]))
     near, far = level[:best].max(initial=0.0), level[best + 1:].max(initial=0.0)
     clear = bool(level[best] < 0.2 * min(near, far))
-    return Threshold(float(np.sqrt(middle[run[0]] * middle[run[-1]])), clear,
-                     (float(edges[run[0]]), float(edges[run[-1] + 1])), edges, counts)
-
-
-def _run_of(indices, member):
-    """The places in rising `indices` of the unbroken run that `member` belongs to."""
-    group = np.cumsum(np.diff(indices, prepend=indices[0]) > 1)
-    return group == group[np.searchsorted(indices, member)]
+    return Threshold(float(np.sqrt(middle[first] * middle[last])), clear, (float(edges[first]), float(edges[last + 1])),
+                     edges, counts)

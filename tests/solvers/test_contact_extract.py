@@ -196,6 +196,34 @@ def test_a_take_that_never_stands_says_so_and_plants_nothing():
     assert any("never stands" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("period", [1.2, 1.6, 2.4])
+@pytest.mark.parametrize("climb", [0.0, 0.15])
+def test_feet_that_hang_are_slow_for_moments_and_do_not_stand(period, climb):
+    puppet = Puppet(8.0)
+    puppet.positions[..., 2] += 0.5 + climb * puppet.time[:, None]
+    for side, late in (("L", 0.0), ("R", 1.1)):
+        angle = 2.0 * np.pi * puppet.time / period + late
+        off = np.stack([0.05 * np.sin(1.3 * angle), 0.3 * np.sin(angle), 0.1 * np.cos(angle) ** 2], axis=-1)
+        for role in (f"foot.{side}", f"toe.{side}"):
+            puppet.positions[:, puppet.joint(role)] += off
+    found = read(puppet)
+    assert found.floor is None and not [c for c in found.contacts if c.effector.startswith("foot")]
+    assert any("never stands" in note for note in found.notes)
+
+
+def test_feet_that_are_held_up_while_others_swing_below_do_not_stand():
+    """A pose with a leg held over the head for longer than any foot is still lower down."""
+    puppet = Puppet(6.0)
+    puppet.positions[..., 2] += 0.5
+    for role in ("foot.L", "toe.L"):
+        puppet.positions[:, puppet.joint(role), 2] += 1.5
+    swing = 0.5 * np.sin(4.0 * puppet.time)
+    for role in ("foot.R", "toe.R"):
+        puppet.positions[:, puppet.joint(role), 1] += swing
+        puppet.positions[:, puppet.joint(role), 2] += 0.3 * np.cos(4.0 * puppet.time + 1.0)
+    assert read(puppet).floor is None
+
+
 def test_hands_that_hold_each_other_and_hips_are_found():
     puppet = Puppet(8.0)
     puppet.sway(0.1, 2.3)

@@ -76,3 +76,12 @@ def test_smoothing_keeps_what_stands_and_what_goes_evenly():
     assert np.abs(signals.smooth(even, 60.0, 0.05)[20:-20] - even[20:-20]).max() < 1e-12
     assert np.abs(signals.velocity(even, 60.0) - 60.0 / 199.0).max() < 1e-9
     assert np.abs(signals.smooth(np.full((50, 2), 3.0), 60.0, 0.05) - 3.0).max() < 1e-12
+
+
+def test_what_passes_by_on_its_way_does_not_push_the_threshold_to_the_far_side():
+    """Hands that change their hold stay some centimetres off for a while; further away they are hardly ever."""
+    rng = np.random.default_rng(4)
+    held, changing, free = 0.002 * np.abs(rng.normal(size=4000)), rng.normal(0.055, 0.006, 160), np.full(450, 0.5)
+    way = np.exp(rng.uniform(np.log(0.011), np.log(0.12), 90))
+    found = signals.valley(np.concatenate([held, changing, free, way[(way < 0.045) | (way > 0.11)]]), 0.012, 0.12)
+    assert found.clear and 0.012 < found.value < 0.04
