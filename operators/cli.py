@@ -11,9 +11,11 @@ import os
 import traceback
 
 from ..solvers.errors import FootholdError
+from ..solvers.fit.fit import PREFER
 from .terminal import BAD_INPUT, FAILED, GOOD, WRONG_USE, flush, say
 
 STAGES = ("transfer", "contacts")  # as job.STAGES, which needs Blender
+_OF_CONTACTS = ("contacts", "fit", "prop_size")  # options of `bake` that mean nothing without that stage
 
 
 @contextlib.contextmanager
@@ -97,9 +99,13 @@ def parser(prog="foothold"):
     bake.add_argument("--fps", type=_positive, help="resample the take to this frame rate")
     bake.add_argument("--range", type=_range, metavar="A:B", default=(None, None), help="frames to bake")
     bake.add_argument("--step", type=_count, default=1, help="key every Nth frame")
-    bake.add_argument("--stages", type=_stages, default=["transfer"], help=f"comma-separated: {', '.join(STAGES)}")
-    bake.add_argument("--contacts", metavar="SCRIPT.json", help="the contact script for the stage 'contacts'; read off "
-                                                                 "the take if not told")
+    bake.add_argument("--stages", type=_stages, help=f"comma-separated: {', '.join(STAGES)}; without --contacts "
+                      "only transfer if not told")
+    bake.add_argument("--contacts", metavar="SCRIPT.json", help="switches the stage 'contacts' on, with this contact "
+                      "script; --stages alone reads one off the take")
+    bake.add_argument("--fit", choices=PREFER, help="what the body gives way to where it cannot keep all contacts: all "
+                      "of them, the hands', or the feet's and the take's pose; balance if not told")
+    bake.add_argument("--prop-size", type=_positive, metavar="N", help="thickness of what is held, times the take's")
     bake.add_argument("--travel", choices=("hips", "root", "object"), default="hips", help="what carries the way")
     bake.add_argument("--in-place", action="store_true", help="leave out the way on the floor")
     bake.add_argument("--scale", type=_positive, help="scale of the way on the floor; leg lengths if not told")
@@ -125,12 +131,26 @@ def parser(prog="foothold"):
     return out
 
 
+def read(arguments, prog="foothold"):
+    """The arguments, parsed, and the stages of a bake settled; SystemExit where they are wrong."""
+    words = parser(prog)
+    args = words.parse_args(arguments)
+    if args.command == "bake":
+        if args.stages is None:
+            args.stages = list(STAGES if args.contacts else STAGES[:1])
+        for name in _OF_CONTACTS:
+            if getattr(args, name) is not None and "contacts" not in args.stages:
+                words.error(f"argument --{name.replace('_', '-')}: it is for the stage 'contacts': add --stages "
+                            "transfer,contacts")
+    return args
+
+
 def fault_of(arguments):
     """What the parser finds wrong with these words, in its own words; "" if nothing."""
     told = io.StringIO()
     try:
         with contextlib.redirect_stderr(told):
-            parser().parse_args(arguments)
+            read(arguments)
     except SystemExit:
         return told.getvalue().strip().rpartition("error: ")[2]
     return ""
@@ -139,7 +159,7 @@ def fault_of(arguments):
 def main(arguments, prog="foothold"):
     """Run one command; returns the exit code."""
     try:
-        args = parser(prog).parse_args(arguments)
+        args = read(arguments, prog)
     except SystemExit as stop:
         return WRONG_USE if stop.code else GOOD
     with _quiet_stdout() as write:

@@ -11,13 +11,14 @@ from .terminal import BAD_INPUT, FAILED, GOOD, say
 _NUMBER, _TEXT, _TRUTH = "a number", "a text", "true or false"
 _KINDS = {_NUMBER: (int, float), _TEXT: str, _TRUTH: bool}
 _TAKE_OPTIONS = {"action": ("--take-action", _TEXT), "rest": ("--rest", _TEXT), "fps": ("--fps", _NUMBER),
-                 "range": ("--range", _TEXT)}
+                 "range": ("--range", _TEXT), "contacts": ("--contacts", _TEXT)}
 _BODY_OPTIONS = {"rest": ("--body-rest", _TEXT), "map": ("--map", _TEXT)}
 _OPTIONS = {"fps": ("--fps", _NUMBER), "range": ("--range", _TEXT), "stages": ("--stages", _TEXT),
             "step": ("--step", _NUMBER), "travel": ("--travel", _TEXT), "in_place": ("--in-place", _TRUTH),
-            "scale": ("--scale", _NUMBER), "height_scale": ("--height-scale", _NUMBER)}
+            "scale": ("--scale", _NUMBER), "height_scale": ("--height-scale", _NUMBER), "fit": ("--fit", _TEXT),
+            "prop_size": ("--prop-size", _NUMBER)}
 _RECIPE = {"out": _TEXT, "format": _TEXT, "report": _TRUTH, "sheet": _TRUTH}
-_FILES = ("rest", "map")
+_FILES = ("rest", "map", "contacts")
 _REST_WORD = re.compile(r"(file|pose|auto|(take|frame|body):.*)$", re.DOTALL)
 
 
@@ -48,7 +49,7 @@ def _options(row, table, folder, where):
     for key, value in row.items():
         option, kind = table[key]
         _check_kind(value, kind, key, where)
-        if key in _FILES and not _REST_WORD.match(value):
+        if key in _FILES and not (key == "rest" and _REST_WORD.match(value)):
             value = str(folder / value)
         if kind != _TRUTH:
             out.append(f"{option}={value}")

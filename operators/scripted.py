@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from ..solvers.contacts.script import within
 from . import contacts, job
-from .bridge import scripts
+from .bridge import read, scripts
 
 
 def bake_steps(scene, settings, prop=lambda: "auto"):
-    """`job.bake_steps`, which keeps a script that it had to extract on the take's action.
+    """`job.bake_steps`, which keeps a script that was given or that it had to extract on the take's action.
 
     `prop` gives, where it comes to that, what `contacts.extract_steps` takes as the prop. Nothing in the file changes
     before the last step.
@@ -20,12 +21,16 @@ def bake_steps(scene, settings, prop=lambda: "auto"):
 
 
 def settled_steps(scene, settings, prop=lambda: "auto"):
-    """(the settings with the script that they need, that script where it is a new one or else None); a generator of the
-    part done."""
+    """(the settings with the script that they need, that script for `keep` where the take's action has another or
+    none, else None); a generator of the part done."""
     job.check(settings)
     if "contacts" not in settings.stages:
         return settings, None
-    script = settings.script or scripts.load(action_of(settings))
+    action = action_of(settings)
+    if settings.script is not None:
+        first, last = read.frame_span(action)
+        return settings, within(settings.script, 0.0, last - first + 1, job.action_fps(action, scene))
+    script = scripts.load(action)
     if script is not None:
         return replace(settings, script=script), None
     whole = replace(settings, first=None, last=None, step=1)

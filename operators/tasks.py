@@ -12,8 +12,9 @@ import numpy as np
 from ..solvers import humanoid, rest, transfer
 from ..solvers.contacts import plot, script
 from ..solvers.errors import FootholdError
+from ..solvers.fit.fit import Options
 from ..solvers.skeleton import rest_motion
-from . import contacts, guess, job, resampling, terminal
+from . import contacts, guess, job, resampling, scripted, terminal
 from .bridge import compat, files, measure, plots, rates, read, render, samples, scripts
 from .bridge import roles as role_store
 
@@ -155,8 +156,9 @@ def bake_command(args):
     settings = job.BakeSettings(
         take.armature, body, take_rest, body_rest, args.range[0], args.range[1], args.step,
         transfer.Travel(args.travel, args.in_place, args.scale, args.height_scale), args.action,
-        stages=tuple(args.stages), script=scripts.load_file(args.contacts) if args.contacts else None)
-    done = job.run(job.bake_steps(scene, settings))
+        stages=tuple(args.stages), script=scripts.load_file(args.contacts) if args.contacts else None,
+        fit=Options(args.fit or Options.prefer, args.prop_size or Options.prop_size))
+    done = job.run(scripted.bake_steps(scene, settings))
     for imported in temporary:
         if imported is not None:
             files.remove(imported)
@@ -171,13 +173,7 @@ def bake_command(args):
               "rest_disagreement_deg": _rows(done.disagreement), "rest_left_over_deg": _rows(done.left_over),
               "source_flips": done.flips, "awry": [list(row) for row in done.awry], "edits_kept": done.edits,
               "notes": done.notes, "stages": args.stages, "contacts": done.contacts, "cost": _cost(done)}
-    if job.large(done.left_over):
-        terminal.say(job.disagreement_sentence(job.large(done.left_over)))
-    for bone, degrees, reason in done.awry:
-        terminal.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
-    for miss in done.contacts.get("misses", ()):
-        terminal.say(f"contact '{miss['contact']}' ({miss['effector']} on {miss['surface']}) is {miss['mm']:g} mm out "
-                     f"of reach at frame {miss['frame']}")
+    _say(done)
     if args.report or args.json:
         report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"],
                                             pure_transfer=args.stages == ["transfer"])
@@ -189,6 +185,19 @@ def bake_command(args):
             terminal.write_json(args.report, report)
     terminal.say(f"{args.out}: {done.frames} frames at {fps:g} fps of '{take.action.name}' on '{args.body}'")
     return report
+
+
+def _say(done):
+    """What a bake has to tell."""
+    if job.large(done.left_over):
+        terminal.say(job.disagreement_sentence(job.large(done.left_over)))
+    for bone, degrees, reason in done.awry:
+        terminal.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
+    for miss in done.contacts.get("misses", ()):
+        terminal.say(f"contact '{miss['contact']}' ({miss['effector']} on {miss['surface']}) is {miss['mm']:g} mm out "
+                     f"of reach at frame {miss['frame']}")
+    for note in (*done.contacts.get("notes", ()), *done.notes):
+        terminal.say(note)
 
 
 def _cost(done):

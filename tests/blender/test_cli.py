@@ -12,7 +12,7 @@ bpy = pytest.importorskip("bpy")
 import rigs  # noqa: E402
 
 from foothold.operators import cli, job  # noqa: E402
-from foothold.operators.bridge import compat, files, roles  # noqa: E402
+from foothold.operators.bridge import compat, files, roles, scripts  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,51 @@ def test_range_rate_and_travel(folder, tmp_path):
     assert scene.render.fps / scene.render.fps_base == pytest.approx(30.0)
 
 
+SCRIPT = {"version": 1, "fps": 60.0, "frames": 60, "props": [], "contacts": [
+    {"id": "foot.L:1", "effector": "foot.L", "surface": "floor", "kind": "plant", "start": 0.2, "end": 0.6,
+     "path": {"time": [0.2, 0.6], "x": [0.1, 0.1], "y": [0.0, 0.0], "z": [0.1, 0.1]}}]}
+
+
+def played(out, name):
+    """(armature of that name, the script of the action that it plays) in a written scene."""
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    armature = bpy.data.objects[name]
+    return armature, scripts.load(armature.animation_data.action)
+
+
+def test_a_script_switches_the_contacts_on_and_stays_with_take_and_body(folder, tmp_path):
+    file, out, report = tmp_path / "script.json", tmp_path / "out.blend", tmp_path / "report.json"
+    file.write_text(json.dumps(SCRIPT))
+    words = bake_words(folder, out, "--contacts", file, "--fit", "pose", "--prop-size", 2, "--report", report)
+    assert run(*words) == cli.GOOD
+    told = json.loads(report.read_text())
+    assert told["stages"] == ["transfer", "contacts"] and told["contacts"]["count"] == 1
+    for name in ("Take", "Body"):
+        _, kept = played(out, name)
+        assert [c.id for c in kept.contacts] == ["foot.L:1"] and (kept.fps, kept.frames) == (60.0, 60)
+
+
+def test_contacts_that_the_bake_reads_off_stay_with_the_take(folder, tmp_path):
+    out = tmp_path / "out.blend"
+    assert run(*bake_words(folder, out, "--stages", "transfer,contacts", "--fps", 30)) == cli.GOOD
+    _, of_take = played(out, "Take")
+    assert (of_take.fps, of_take.frames) == (30.0, 30)
+    assert run(*bake_words(folder, out)) == cli.GOOD
+    assert played(out, "Take")[1] is None and played(out, "Body")[1] is None
+
+
+@pytest.mark.parametrize("stages", [(), ("--stages", "transfer,contacts")])
+def test_a_script_without_contacts_changes_no_bit(folder, tmp_path, stages):
+    file, out = tmp_path / "script.json", tmp_path / "out.blend"
+    file.write_text(json.dumps({**SCRIPT, "contacts": []}))
+    keys = []
+    for words in ((), ("--contacts", file, *stages)):
+        assert run(*bake_words(folder, out, *words)) == cli.GOOD
+        body, _ = played(out, "Body")
+        keys.append(keys_of(body, body.animation_data.action))
+    assert keys[0] == keys[1]
+
+
 def test_inspect_tells_what_is_in_a_file(folder, capfd):
     assert run("inspect", folder / "take.bvh", "--json") == cli.GOOD
     told = json.loads(capfd.readouterr().out)
@@ -153,11 +198,46 @@ def test_a_batch_goes_on_after_a_failure(folder, tmp_path, capfd):
 WRONG_USE = [[], ["bake"], ["dance"], ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--fps", "0"],
              ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--range", "x:y"],
              ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--stages", "magic"]]
+ALLOWED = {"transfer,magic": ("--stages", "contacts"), "hands": ("--fit", "balance', 'grip', 'pose"),
+           "-1": ("--prop-size", "above zero")}
 
 
 @pytest.mark.parametrize("words", WRONG_USE)
 def test_wrong_use_is_two(words):
     assert run(*words) == cli.WRONG_USE
+
+
+@pytest.mark.parametrize("word", ALLOWED)
+def test_a_wrong_word_is_named_with_what_is_allowed(capfd, word):
+    option, allowed = ALLOWED[word]
+    words = ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", f"{option}={word}"]
+    assert run(*words) == cli.WRONG_USE
+    told = capfd.readouterr().err
+    assert option in told and allowed in told
+
+
+@pytest.mark.parametrize("option", ["--fit=grip", "--prop-size=2", "--contacts=s.json"])
+def test_options_of_the_contacts_want_that_stage(capfd, option):
+    words = ["bake", "--take", "a.bvh", "--body", "b", "--out", "c.blend", "--stages", "transfer", option]
+    assert run(*words) == cli.WRONG_USE
+    told = capfd.readouterr().err
+    assert option.split("=")[0] in told and "--stages transfer,contacts" in told
+
+
+def test_a_recipe_knows_the_words_of_the_contacts(folder, tmp_path, capfd):
+    (tmp_path / "script.json").write_text(json.dumps(SCRIPT))
+    recipe = {"takes": [{"file": str(folder / "take.bvh"), "rest": str(folder / "tpose.bvh"),
+                         "contacts": "script.json"}],
+              "bodies": [str(folder / "body.blend")], "fit": "grip", "prop_size": 1.5, "range": "1:40"}
+    file = tmp_path / "recipe.json"
+    file.write_text(json.dumps(recipe))
+    assert run("batch", file) == cli.GOOD
+    assert json.loads((tmp_path / "take__body.json").read_text())["contacts"]["count"] == 1
+    capfd.readouterr()
+    file.write_text(json.dumps({**recipe, "fit": "hands"}))
+    assert run("batch", file) == cli.BAD_INPUT
+    told = capfd.readouterr().err
+    assert "--fit" in told and "'grip'" in told
 
 
 BAD_INPUT = {
@@ -171,6 +251,8 @@ BAD_INPUT = {
     "range outside": (["--range", "1:900"], "900"),
     "unknown kind": (["--out", "{out}/out.obj"], ".obj"),
     "no folder": (["--out", "{out}/none/out.blend"], "none"),
+    "in place": (["--stages", "transfer,contacts", "--in-place"], "stays in place"),
+    "missing script": (["--contacts", "nowhere.json"], "nowhere.json"),
     "no folder for the report": (["--report", "{out}/none/out.json"], "none"),
 }
 
