@@ -21,12 +21,12 @@ def runs(mask):
     return np.stack([edges[0::2], edges[1::2] - 1], axis=-1)
 
 
-def spread(values, held, coming, going):
+def spread(values, held, coming, going, goes_on=1.0):
     """Corrections (F, C) that are `values` where `held` (F,), and between come and go smoothly.
 
     `coming` and `going` (F,) are frames that the change takes before and after a held run, read at its ends. In a gap
     that is shorter both ways share it, so that each is over where the next run begins. A correction that changes at the
-    end of its run goes on changing as it fades, so that nothing jerks there.
+    end of its run goes on changing for a part `goes_on` of its fade, so that nothing jerks there.
     """
     out = np.where(held[:, None], values, 0.0)
     ends = {edge: _slope(values, first, last, edge, long[edge])
@@ -36,9 +36,9 @@ def spread(values, held, coming, going):
         for edge, long in ((first - 1, going), (last + 1, coming)):
             if 0 <= edge < len(held):
                 reach = max(min(float(long[edge]), last - first + 2.0), 1.0)
-                part = np.clip(np.abs(at - edge) / reach, 0.0, 1.0)
-                on = values[edge] + ((at - edge) * (1.0 - part))[:, None] * ends[edge]
-                out[at] += (1.0 - smoothstep(part))[:, None] * on
+                away = np.abs(at - edge)
+                on = (at - edge) * np.maximum(1.0 - away / (goes_on * reach), 0.0) ** 2
+                out[at] += (1.0 - smoothstep(away / reach))[:, None] * (values[edge] + on[:, None] * ends[edge])
     return out
 
 

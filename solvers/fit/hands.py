@@ -7,6 +7,7 @@ from ..anatomy import SIDES
 from . import ease
 from .demand import Demand, rows_of
 
+_GOES_ON = 0.15  # of that time, that a turn which changes at its end goes on changing
 _FADE = 0.5  # seconds in which a hand at least turns to what it holds, and back
 
 
@@ -74,7 +75,7 @@ def oriented(palm, hand, faced, fps):
         mask[rows] = True
         coming[rows.start] = max(contact.approach, _FADE) * fps
         going[rows.stop - 1] = max(contact.release, _FADE) * fps
-    return rotation.mul(rotation.exp(ease.spread(change, mask, coming, going)), hand) if mask.any() else hand
+    return rotation.mul(rotation.exp(ease.spread(change, mask, coming, going, _GOES_ON)), hand) if mask.any() else hand
 
 
 def demands(palm, side, hand, held, props, floor, fps):
