@@ -7,6 +7,7 @@ from ..solvers.contacts import performer
 from ..solvers.fit.body import body_of
 from ..solvers.fit.fit import Options, fit
 from ..solvers.fit.wish import Wish
+from . import moved
 from .bridge import keys, samples, skin
 
 
@@ -24,7 +25,7 @@ def fit_steps(armature, plan, take, script, fps, options=Options(), action=None)
     yield 0.5
     asked = wishes(armature, plan, action, take.frames) if action is not None else []
     fitted = fit(body, script, motion, palms, fps, options, asked)
-    return fitted, _told(fitted, take.frames, body.notes)
+    return fitted, {**_told(fitted, take.frames, body.notes), "moved": moved.figures(fitted, motion)}
 
 
 def wishes(armature, plan, action, frames):
@@ -57,8 +58,6 @@ def wishes(armature, plan, action, frames):
 def _told(fitted, frames, notes):
     """What the fit did, as plain data."""
     return {"count": sum(not c.mute for c in fitted.script.contacts), "notes": notes,
-            "root_mm": round(1000.0 * float(np.linalg.norm(fitted.offset, axis=-1).max()), 1),
-            "moved_mm": {limb: round(1000.0 * float(way.max()), 1) for limb, way in fitted.moved.items()},
             "misses": [{"contact": m.contact, "effector": m.effector, "surface": m.surface,
                         "frame": int(frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses],
             "broken_by_edits": [{"contact": b.contact, "bone": fitted.plan.body.skeleton.names[b.bone],

@@ -15,7 +15,7 @@ from ..solvers.errors import FootholdError
 from ..solvers.fit.fit import Options
 from ..solvers.skeleton import backward, branch, forward, identity_channels, rest_motion
 from . import fitting
-from .bridge import compat, evaluate, keys, rates, read, samples, scripts
+from .bridge import compat, evaluate, keys, rates, read, samples, scripts, told
 from .bridge import roles as role_store
 
 STAGES = ("transfer", "contacts")
@@ -412,6 +412,7 @@ def finish(settings, frames, channels, report, script=None):
         scripts.store(action, script)
     else:
         scripts.remove(action)
+    told.store(action, report.contacts)
     report.seconds["write"] = time.perf_counter() - started
     return report
 
