@@ -104,6 +104,16 @@ def test_a_body_without_a_laid_out_script_is_measured_as_before(stage):
     assert found["summary"] in both["summary"]
 
 
+def test_that_limbs_turn_is_no_fault_of_a_body_that_was_fitted_to_contacts(stage):
+    _, _, body, _ = stage
+    shift(body, "shin.L", (0.05, 0.0, 0.0), 30)
+    wavers = "limb_direction_std_deg"
+    assert wavers in {f["metric"] for f in told(stage)["faults"]}
+    keep(body, plant())
+    assert wavers not in {f["metric"] for f in told(stage)["faults"]}
+    assert wavers in {f["metric"] for f in told(stage, pure_transfer=True)["faults"]}
+
+
 def test_who_stands_still_has_no_figure_above_a_micrometre(stage):
     keep(stage[2], plant("L"), plant("R"))
     metrics = figures(stage)
