@@ -3,6 +3,7 @@
 import numpy as np
 
 FREE, APPROACH, HOLD = range(3)
+_STRAIGHTER = 0.01  # steps; lines that differ by less are equally straight
 _CHANGE = np.array([[0.0, 0.02, 0.4],  # seconds that a change is worth, from a state (row) to another (column): a
                     [0.02, 0.0, 0.05],  # hold begins by coming near and ends by going away, and does neither at a whim
                     [0.4, 0.05, 0.0]])
@@ -65,9 +66,10 @@ def edge(distance, inside, step, low, high):
     """Where a hold ends, as a frame number with a fraction, from how the distance rises behind it.
 
     `distance` (F,) from the level of the hold, `inside` a frame surely in it, `step` +1 to look for its end and -1 for
-    its start. What leaves a surface leaves it with an even acceleration: the square root of the distance rises in a
-    straight line, which is fitted from `low` (over the noise) to `high` and followed down to zero. Without a rise it is
-    the last frame within `low`.
+    its start. What leaves a surface leaves it with an even acceleration or, where a limb is led, with one that grows
+    evenly: the square or the cube root of the distance rises in a straight line. The straighter one is fitted from
+    `low` (over the noise) to `high` and followed down to zero; two points, through which both are straight, tell of a
+    limb that is led. Without a rise it is the last frame within `low`.
     """
     last = len(distance) - 1
     t = inside
@@ -80,8 +82,16 @@ def edge(distance, inside, step, low, high):
         u += step
     if len(rise) < 2:
         return float(t)
-    slope, start = np.polyfit(np.arange(1.0, len(rise) + 1.0), np.sqrt(rise), 1)
-    return t + step * float(np.clip(-start / slope, -len(rise), 1.0))
+    (cubic, off), (square, less) = _line(np.cbrt(rise)), _line(np.sqrt(rise))
+    begins = square if less < off - _STRAIGHTER else cubic
+    return t + step * float(np.clip(begins, -len(rise), 1.0))
+
+
+def _line(values):
+    """(where the line through rising values at 1, 2, ... is zero, how far they lie off it, both in steps)."""
+    at = np.arange(1.0, len(values) + 1.0)
+    slope, start = np.polyfit(at, values, 1)
+    return -start / slope, float(np.abs((values - start) / slope - at).mean())
 
 
 def way(distance, start, step, limit):

@@ -17,6 +17,15 @@ def test_an_edge_is_where_the_parabola_leaves_the_surface(lift, step):
     assert segments.edge(distance, inside, step, 0.0004, 0.02) == pytest.approx(lift, abs=0.35)
 
 
+@pytest.mark.parametrize("lift", [100.3, 101.0, 102.7])
+@pytest.mark.parametrize("fps, low", [(30.0, 0.0004), (30.0, 0.006), (60.0, 0.0004), (60.0, 0.006), (120.0, 0.0004)])
+def test_an_edge_is_where_a_led_limb_leaves_the_surface(lift, fps, low):
+    """As hands reach: the distance grows by the third power of the time."""
+    t = np.arange(200.0)
+    distance = 0.08 * (0.1 * 120.0 / fps * np.maximum(t - lift, 0.0)) ** 3
+    assert segments.edge(distance, 60, 1, low, max(0.016, 4.0 * low)) == pytest.approx(lift, abs=0.15)
+
+
 def test_an_edge_at_the_end_of_the_clip_is_the_end():
     assert segments.edge(np.zeros(50), 20, 1, 0.001, 0.02) == 49.0
     assert segments.edge(np.zeros(50), 20, -1, 0.001, 0.02) == 0.0
