@@ -8,6 +8,8 @@ from .. import rotation
 from . import ease, obstacle, root
 from .body import LIMBS, part_surface, trunk_roles
 
+LIMBS_OF_SIDES = tuple(f"{limb}.{side}" for limb in LIMBS for side in "LR")
+
 _ROUNDS = 4
 _UPPER = 0.3  # of a limb's first bone, from its root joint: so much goes with the trunk
 _AHEAD = 0.3  # seconds before it is needed that a correction begins, and after it that it ends
@@ -19,7 +21,7 @@ _MOST = np.radians(40.0)  # a limb turns by at most in one round
 class Part(NamedTuple):
     """Skin that is kept out of poles together."""
 
-    name: str  # "trunk", or a limb's bone such as "shin.L"
+    limb: str  # "foot.L", or "" for the trunk
     skin: object  # surface.Surface
     radius: float  # metres: what its skin reaches from its joints and the lines between
     chain: tuple  # roles whose joints it lies along
@@ -27,7 +29,7 @@ class Part(NamedTuple):
 
 def parts(body):
     """The Parts of a body: its trunk with the beginnings of its limbs, and the bones of its limbs."""
-    roles = body.plan.body.roles
+    roles, answered = body.plan.body.roles, body.plan.answered
     if body.skin is None:
         return []
     out, first = [], np.zeros(len(body.skin.points), bool)
@@ -39,17 +41,18 @@ def parts(body):
             a, b = (body.bound.positions[0, roles[role]] for role in chain[:2])
             beyond = (body.skin.points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12) > _UPPER
             first |= ~beyond
-            for role, end, keep in ((chain[0], chain[1], beyond), (chain[1], chain[2], None)):
+            led = chain[0] in answered and chain[1] in answered
+            for role, end, keep in ((chain[0], chain[1], beyond), (chain[1], chain[2], None)) if led else ():
                 skin = part_surface(body, [role], keep)
                 if skin is not None:
-                    out.append(Part(role, skin, _reach(body, skin, (role, end)), (role, end)))
+                    out.append(Part(f"{limb}.{side}", skin, _reach(body, skin, (role, end)), (role, end)))
     trunk = trunk_roles(body.plan.body)
     skin = part_surface(body, [*trunk, *(r for r in roles if r.split(".")[0] == "shoulder")])
     beginnings = part_surface(body, [f"{upper}.{s}" for upper, _ in LIMBS.values() for s in "LR"], first)
     chain = tuple(role for role in trunk if role in roles)
     for one in (skin, beginnings):
         if one is not None:
-            out.append(Part("trunk", one, _reach(body, one, chain), chain))
+            out.append(Part("", one, _reach(body, one, chain), chain))
     return out
 
 
@@ -86,7 +89,7 @@ def trunk_halves(clip, played, offset):
     moved = played._replace(positions=played.positions + offset[:, None])
     out = []
     for pole in clip.poles:
-        for part in (p for p in clip.parts if p.name == "trunk"):
+        for part in (p for p in clip.parts if not p.limb):
             way, near = _way(clip, part, pole, moved)
             push = obstacle.push(pole, part.skin, moved, way, near)
             if push.amount.any():
@@ -99,36 +102,38 @@ def clear_limbs(clip):
 
     One that is led turns about the line from its root joint to its end, which stays; a free one turns as a whole.
     """
+    watched = dict.fromkeys(LIMBS_OF_SIDES, True)  # limb -> the frames in which it may be inside
     for _ in range(_ROUNDS):
-        played, left, stuck = clip.played(), 0.0, []
+        played, stuck, turned = clip.played(), [], {}
         for pole in clip.poles:
-            for part in (p for p in clip.parts if p.name != "trunk"):
-                inside = _Inside(clip, played, pole, part)
+            for part in (p for p in clip.parts if p.limb and np.any(watched[p.limb])):
+                inside = _Inside(clip, played, pole, part, watched[part.limb])
                 if inside.push.amount.any():
-                    left = max(left, float(inside.push.amount.max()))
                     stuck.append(inside.half())
+                    turned[part.limb] = turned.get(part.limb, False) | (inside.push.amount > 0.0)
                     inside.turn()
-        if left == 0.0:
+        if not stuck:
             return []
+        watched = {limb: ease.widened(turned.get(limb, np.zeros(clip.frames)), 2.0 * _AHEAD * clip.fps) > 0.0
+                   for limb in LIMBS_OF_SIDES}
     return stuck
 
 
 class _Inside:
     """What of one Part is inside a pole."""
 
-    def __init__(self, clip, played, pole, part):
-        self.clip = clip
-        end = next(end for end, chain in LIMBS.items() if part.name[:-2] in chain)
-        self.limb, self.bones = f"{end}.{part.name[-1]}", tuple(f"{name}.{part.name[-1]}" for name in LIMBS[end])
+    def __init__(self, clip, played, pole, part, watched):
+        self.clip, self.limb = clip, part.limb
+        self.bones = tuple(f"{name}.{part.limb[-1]}" for name in LIMBS[part.limb[:-2]])
         self.start, self.end = clip.joint(played, self.bones[0]), clip.joint(played, self.limb)
         self.way, near = _way(clip, part, pole, played)
-        self.push = obstacle.push(pole, part.skin, played, self.way, near, self._angles)
+        self.push = obstacle.push(pole, part.skin, played, self.way, near & watched, self._angles)
         self.lever = self.push.place - self.start
 
-    def _angles(self, needs, places, rows):
-        """About how far (F', V) the limb has to turn for places (F', V, 3) to move by `needs` (F', V)."""
-        lever = np.cross(places - self.start[rows][:, None], self.way[rows][:, None])
-        return needs / np.maximum(np.linalg.norm(lever, axis=-1), _LEVER)
+    def _angles(self, needs, places, frames):
+        """About how far (N,) the limb has to turn for places (N, 3) to move by `needs` (N,) in some frames (N,)."""
+        lever = rotation.cross(places - self.start[frames], self.way[frames])
+        return needs / np.maximum(rotation.norm(lever), _LEVER)
 
     def turn(self):
         """Turn the limb as far as it has to."""

@@ -66,9 +66,9 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [])
-    halves = []
+    halves, parts, lowest = [], clear.parts(body) if laid.props else [], ground.lowest_of(body)
     for _ in range(_ROUNDS):  # what a led limb cannot get out of by itself, the root has to do
-        clip = _Clip(body, plan, motion, pose, script, laid, fps, options)
+        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest)
         clip.orient()
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
@@ -87,7 +87,7 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, script, laid, fps, options):
+    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest):
         self.options, self.body, self.plan, self.motion, self.fps = options, body, plan, motion, fps
         self.script, self.laid = script, laid
         self.frames = len(pose.hips)
@@ -96,7 +96,7 @@ class _Clip:
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
         self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
-        self.parts, self.lowest = clear.parts(body) if self.poles else [], ground.lowest_of(body)
+        self.parts, self.lowest = parts, lowest
         self.demands, self.moved, self.misses = [], {}, []
 
     def played(self):

@@ -57,27 +57,31 @@ def push(pole, skin, motion, way, near, weigh=None):
     """The Push that brings a surface.Surface out of a pole along `way` (F, 3), unit and square to its axis.
 
     Only frames that are `near` (F,) bool are looked at. All of the skin has to come to the side of the pole that `way`
-    points to: what lies beyond the axis has come through it. `weigh` ((F', V) metres moved, places (F', V, 3), rows)
-    -> (F', V) tells what has farthest to go, where that is not the metres themselves.
+    points to: what lies beyond the axis has come through it. `weigh` (metres (N,), places (N, 3), frames (N,)) -> (N,)
+    tells what has farthest to go, where that is not the metres themselves.
     """
-    frames = len(way)
-    amount, place = np.zeros(frames), np.zeros((frames, 3))
+    amount, place = np.zeros(len(way)), np.zeros((len(way), 3))
     clear = pole.radius + _MARGIN
+    first = rotation.normalize(np.cross(pole.axis, np.eye(3)[np.argmin(np.abs(pole.axis))]))
+    second = np.cross(pole.axis, first)
     listed = np.flatnonzero(near)
-    for rows in np.array_split(listed, max(len(listed) * skin.count // 2_000_000, 1)):
+    for rows in np.array_split(listed, max(len(listed) * skin.count // 1_000_000, 1)):
         if not len(rows):
             continue
-        places = surface.places(skin, motion, rows)
-        off = places - pole.point
-        aside = np.cross(pole.axis, way[rows])
-        ahead = np.einsum("fvi,fi->fv", off, way[rows])
-        lateral = np.einsum("fvi,fi->fv", off, aside)
-        needs = np.where(np.abs(lateral) < clear, np.sqrt(np.maximum(clear * clear - lateral ** 2, 0.0)) - ahead, 0.0)
-        needs = np.maximum(needs, 0.0)
-        far = needs if weigh is None else weigh(needs, places, rows)
-        worst = np.argmax(far, axis=1)
-        at = np.arange(len(rows))
-        amount[rows], place[rows] = needs[at, worst], places[at, worst]
+        x, y = (surface.along(skin, motion, axis, rows) - pole.point @ axis for axis in (first, second))
+        u, v = (way[rows] @ first)[:, None], (way[rows] @ second)[:, None]
+        ahead, aside = u * x + v * y, u * y - v * x
+        at, vertices = np.nonzero((np.abs(aside) < clear) & (ahead < clear))
+        needs = np.sqrt(clear * clear - aside[at, vertices] ** 2) - ahead[at, vertices]
+        inside = needs > 0.0
+        at, vertices, needs = at[inside], vertices[inside], needs[inside]
+        if not len(at):
+            continue
+        places = surface.some(skin, motion, rows[at], vertices)
+        far = needs if weigh is None else weigh(needs, places, rows[at])
+        order = np.lexsort((far, at))  # the last of each frame has farthest to go
+        last = order[np.flatnonzero(np.diff(at[order], append=-1))]
+        amount[rows[at[last]]], place[rows[at[last]]] = needs[last], places[last]
     return Push(amount, place)
 
 

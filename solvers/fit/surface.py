@@ -19,18 +19,22 @@ class Surface(NamedTuple):
     count: int  # V
     vertices: np.ndarray  # (V,) which of the skin's they are
     bones: list  # (joint, (N,) which of the V, (4, N) their places in its axes and 1, times the weight)
+    joints: np.ndarray  # (V, LARGEST) the same by vertex: joints, any where the weight is zero
+    held: np.ndarray  # (V, LARGEST, 4)
 
 
 def bind(bound, skin, keep):
     """The Surface of the vertices `keep` (N,) bool of a Skin. `bound` is the skeleton's pose at rest, a Motion."""
     vertices = np.flatnonzero(keep & (skin.weights.sum(axis=1) > 0.0))
     bones, weights, points = skin.bones[vertices], skin.weights[vertices], skin.points[vertices]
+    own = points[:, None] - bound.positions[0, bones]
+    own = rotation.rotate(rotation.conj(bound.rotations[0, bones]), own)
+    held = np.concatenate([own, np.ones((*bones.shape, 1))], axis=-1) * weights[..., None]
     out = []
     for joint in np.unique(bones[weights > 0.0]):
         at, k = np.nonzero((bones == joint) & (weights > 0.0))
-        own = rotation.rotate(rotation.conj(bound.rotations[0, joint]), points[at] - bound.positions[0, joint])
-        out.append((int(joint), at, np.concatenate([own.T, np.ones((1, len(at)))]) * weights[at, k]))
-    return Surface(len(vertices), vertices, out)
+        out.append((int(joint), at, np.ascontiguousarray(held[at, k].T)))
+    return Surface(len(vertices), vertices, out, bones, held)
 
 
 def along(surface, motion, direction, rows=slice(None)):
@@ -46,6 +50,13 @@ def along(surface, motion, direction, rows=slice(None)):
 def places(surface, motion, rows=slice(None)):
     """World places (F, V, 3) of the vertices."""
     return np.stack([along(surface, motion, axis, rows) for axis in np.eye(3)], axis=-1)
+
+
+def some(surface, motion, frames, vertices):
+    """World places (N, 3) of single vertices (N,) in single frames (N,)."""
+    joints, held = surface.joints[vertices], surface.held[vertices]
+    turns, heads = motion.rotations[frames[:, None], joints], motion.positions[frames[:, None], joints]
+    return (rotation.rotate(turns, held[..., :3]) + held[..., 3:] * heads).sum(axis=1)
 
 
 def outermost(skin, keep):
