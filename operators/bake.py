@@ -5,7 +5,7 @@ from dataclasses import replace
 from bpy.props import EnumProperty
 from bpy.types import Operator
 
-from . import contact_settings, job, prepare, scripted
+from . import contact_settings, job, prepare, review, scripted
 from .bridge import compat, keys, roles
 from .runner import Change, Steps, needs, needs_bake
 
@@ -29,8 +29,19 @@ def tell(operator, report):
                                   "turned back")
     for bone, degrees, reason in report.awry:
         operator.report({"WARNING"}, f"'{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
-    for note in report.notes:
+    _tell_misses(operator, report.contacts)
+    for note in (*report.contacts.get("notes", ()), *report.notes):
         operator.report({"WARNING"}, note)
+
+
+def _tell_misses(operator, found):
+    """Report the contacts that the body cannot keep."""
+    missed = review.misses(found)
+    if missed:
+        frame, _, words, far = missed[0]
+        many = f"{len(missed)} contacts are" if len(missed) > 1 else "1 contact is"
+        operator.report({"WARNING"}, f"{many} not kept, by {far:.1f} mm at most ({words}, frame {frame:g}); Review has "
+                                     "the list")
 
 
 def end(operator, context, report):

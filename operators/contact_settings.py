@@ -146,6 +146,9 @@ class FootholdContacts(PropertyGroup):
                             description="Draw the contacts as bars over timeline and dope sheet")
     show_markers: BoolProperty(name="Markers", default=True, update=_chosen,
                                description="Draw the contacts of the current frame in the viewport")
+    show_targets: BoolProperty(name="Targets", default=True, update=_chosen,
+                               description="Draw in the viewport where the baked body has to touch, with a line from "
+                               "its own hand or foot")
     effector: EnumProperty(name="Who", items=[(name, name, "") for name in EFFECTORS], default="hand.R",
                            description="Who touches in a contact that is added")
     surface: StringProperty(name="What", default="floor", search=_surfaces,

@@ -98,7 +98,7 @@ class FOOTHOLD_GGT_contact_marks(GizmoGroup):
 
     @classmethod
     def poll(cls, context):
-        return context.scene.foothold_contacts.show_markers and overlay.of_scene(context.scene) is not None
+        return bool(overlay.shown(context.scene))
 
     def setup(self, _context):
         """One gizmo stands for all marks."""

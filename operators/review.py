@@ -7,7 +7,7 @@ from bpy.types import Operator
 from bpy_extras.io_utils import ExportHelper
 
 from . import prepare
-from .bridge import measure, render
+from .bridge import measure, render, told
 from .runner import Steps, needs_all
 
 # metric of solvers.report or solvers.contact_report -> what a fault of it looks like
@@ -73,6 +73,35 @@ def _contact_lines(found):
     return lines + ([f"Contacts found again\t{100.0 * again['f1']:.0f} %"] if again else [])
 
 
+def told_of(settings):
+    """What the bake that the body plays found out about its contacts, as plain data; {} where there is nothing."""
+    return told.load(prepare.plays(settings.body))
+
+
+def misses(found):
+    """(frame, contact, words, millimetres) of the contacts that a bake could not keep, worst first.
+
+    `found` is what `told_of` gives.
+    """
+    rows = [(miss["frame"], miss["contact"], f"{miss['effector']} {miss['surface']}", miss["mm"])
+            for miss in found.get("misses", ())]
+    rows += [(miss["frame"], miss["contact"], f"edit of {miss['bone']}", miss["mm"])
+             for miss in found.get("broken_by_edits", ())]
+    return sorted(rows, key=lambda row: -row[3])
+
+
+def moved_lines(found):
+    """Rows of a name, a tab and figures: what a bake moved for the contacts."""
+    lines = []
+    for name, figures in found.get("moved", {}).items():
+        words = [f"{figures[key]['max']:.{digits}f}{unit}" for key, digits, unit in (("mm", 0, " mm"),
+                                                                                    ("degrees", 1, "°"))
+                 if key in figures and figures[key]["max"] > 0.0]
+        if words:
+            lines.append(f"{name}\t{', '.join(words)}")
+    return lines
+
+
 def report_of(settings):
     """A text that says what a report was made of: take and body and what both play."""
     actions = [prepare.plays(armature) for armature in (settings.take, settings.body)]
@@ -126,12 +155,15 @@ class FOOTHOLD_OT_jump(Operator):
 
     bl_idname = "foothold.jump_to_fault"
     bl_label = "Go There"
-    bl_description = "Let the timeline go to this frame"
+    bl_description = "Let the timeline go to this frame; of a contact, choose it, too"
     bl_options = {"INTERNAL"}
 
     frame: FloatProperty(name="Frame")
+    contact: StringProperty(name="Contact", options={"SKIP_SAVE"})
 
     def execute(self, context):
+        if self.contact:
+            context.scene.foothold_contacts.active = self.contact
         context.scene.frame_set(int(self.frame // 1), subframe=self.frame % 1)
         return {"FINISHED"}
 

@@ -89,9 +89,10 @@ class FOOTHOLD_PT_contacts(panels.Part, Panel):
         row.prop(settings, "surface", text="")
         row.operator("foothold.contacts_add", text="", icon="ADD")
         row = layout.row(align=True)
-        row.prop(settings, "mirror", toggle=True, icon="MOD_MIRROR")
         row.prop(settings, "show_bars", toggle=True, icon="NLA")
         row.prop(settings, "show_markers", toggle=True, icon="EMPTY_AXIS")
+        row.prop(settings, "show_targets", toggle=True, icon="PIVOT_CURSOR")
+        layout.prop(settings, "mirror", toggle=True, icon="MOD_MIRROR")
 
     def _draw_contact(self, context, contact):
         layout = self.layout

@@ -4,6 +4,8 @@ from bpy.types import UIList
 
 from ..operators import edit_roles, review
 
+_MOST = 12  # rows of contacts that are not kept
+
 
 class FOOTHOLD_UL_rests(UIList):
     """How far the two rests differ, limb by limb, worst first"""
@@ -36,6 +38,22 @@ class FOOTHOLD_UL_faults(UIList):
         split = row.split(factor=0.5)
         split.label(text=item.name)
         split.label(text=review.fault_words(item))
+
+
+def draw_misses(layout, missed):
+    """Contacts that the body cannot keep, as buttons that go there; `missed` as of `review.misses`."""
+    column = layout.column(align=True)
+    for frame, contact, words, far in missed[:_MOST]:
+        row = column.row(align=True)
+        jump = row.row()
+        jump.ui_units_x = 3.2
+        button = jump.operator("foothold.jump_to_fault", text=f"{frame:g}")
+        button.frame, button.contact = frame, contact
+        split = row.split(factor=0.65)
+        split.label(text=words)
+        split.label(text=f"{far:.0f} mm" if far >= 10.0 else f"{far:.1f} mm")
+    if len(missed) > _MOST:
+        column.label(text=f"and {len(missed) - _MOST} more, none over {missed[_MOST][3]:.1f} mm")
 
 
 def draw_roles(layout, side, found, at_fault=()):

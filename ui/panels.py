@@ -279,17 +279,35 @@ class FOOTHOLD_PT_review(Part, Panel):
         row = layout.row(align=True)
         row.operator("foothold.measure", icon="DRIVER_DISTANCE")
         row.operator("foothold.contact_sheet", icon="IMAGE_DATA")
+        self._draw_bake(context)
         if not self._is_told(context):
             if shown.report:
                 sentence(layout, context, "The last figures are of another bake: measure again", "INFO")
             return
-        self._draw_lines(context, shown.report_lines.splitlines())
+        self._draw_lines(context, layout, shown.report_lines.splitlines())
         if len(shown.faults):
             layout.template_list("FOOTHOLD_UL_faults", "", shown, "faults", shown, "faults_at", rows=5, maxrows=10)
         layout.operator("foothold.save_report", icon="FILE_TICK")
 
-    def _draw_lines(self, context, lines):
-        column = self.layout.column(align=True)
+    def _draw_bake(self, context):
+        """What the bake itself had to tell about the contacts."""
+        found = review.told_of(context.scene.foothold)
+        missed = review.misses(found)
+        if missed:
+            header, body = self.layout.panel("foothold_misses")
+            header.label(text=f"Contacts Not Kept: {len(missed)}", icon="ERROR")
+            if body is not None:
+                lists.draw_misses(body, missed)
+        lines = review.moved_lines(found)
+        if lines:
+            header, body = self.layout.panel("foothold_moved", default_closed=True)
+            header.label(text="Moved for Contacts, at Most")
+            if body is not None:
+                self._draw_lines(context, body, lines)
+
+    @staticmethod
+    def _draw_lines(context, layout, lines):
+        column = layout.column(align=True)
         for line in lines:
             name, tab, figure = line.partition("\t")
             if not tab:

@@ -1,7 +1,8 @@
-"""Contacts drawn over dope sheet and timeline as bars, and in the viewport as marks at the current frame.
+"""Contacts drawn over dope sheet and timeline as bars, and in the viewport as marks at the current frame: on the take
+what it touches, on the body what it has to touch.
 
-All is derived from the take's stored script while drawing (its reading is cached by its text). Nothing is drawn, and
-nothing fails, where there is no take or no script that can be read.
+All is derived from the scripts kept with the actions that both play, while drawing (their reading is cached by their
+text). Nothing is drawn, and nothing fails, where there is no armature or no script that can be read.
 """
 
 import blf
@@ -38,15 +39,31 @@ def hover(ident):
 
 def of_scene(scene):
     """(armature, script, clock) of the chosen take, or None where there is nothing to draw."""
-    take = scene.foothold.take
-    data = take.animation_data if take is not None else None
+    return _of_armature(scene.foothold.take)
+
+
+def of_body(scene):
+    """(armature, script as it was laid out for it, clock) of the chosen body while it plays a bake, or None."""
+    body = scene.foothold.body
+    return _of_armature(body) if body is not None and body != scene.foothold.take else None
+
+
+def _of_armature(armature):
+    data = armature.animation_data if armature is not None else None
     if data is None or data.action is None:
         return None
     try:
         script = scripts.load(data.action)
-        return (take, script, scripts.clock(data.action, script)) if script is not None else None
+        return (armature, script, scripts.clock(data.action, script)) if script is not None else None
     except FootholdError:
         return None  # the panel tells it
+
+
+def shown(scene):
+    """What of_scene and of_body give, as far as there is something and the panel's switches are on."""
+    settings = scene.foothold_contacts
+    found = [of_scene(scene) if settings.show_markers else None, of_body(scene) if settings.show_targets else None]
+    return [one for one in found if one is not None]
 
 
 # Bars
@@ -132,11 +149,9 @@ def _pose(armature):
 
 def marks(context):
     """The Marks of the current frame, or [] where none are shown."""
-    found = of_scene(context.scene)
-    if found is None or not context.scene.foothold_contacts.show_markers:
-        return []
-    armature, script, clock = found
-    return overlay_shapes.marks(script, clock.time(context.scene.frame_current_final), *_pose(armature))
+    frame = context.scene.frame_current_final
+    return [mark for armature, script, clock in shown(context.scene)
+            for mark in overlay_shapes.marks(script, clock.time(frame), *_pose(armature))]
 
 
 def mark_at(context, x, y):
@@ -148,9 +163,9 @@ def mark_at(context, x, y):
 
 def _draw_marks():
     context = bpy.context
-    found = of_scene(context.scene)
+    found = shown(context.scene)
     space, region = context.space_data, context.region
-    if found is None or not context.scene.foothold_contacts.show_markers or not space.overlay.show_overlays:
+    if not found or not space.overlay.show_overlays:
         return
     active, scale = context.scene.foothold_contacts.active, context.preferences.system.ui_scale
     faces, strokes = _Faces(), _Strokes()
@@ -162,9 +177,10 @@ def _draw_marks():
         at, seen = pixels(points)
         strokes.line(at, colour, seen)
 
-    for prop in found[1].props:
-        for points in overlay_shapes.prop_lines(found[1], prop):
-            line(points, PROP)
+    for _, script, _ in found:
+        for prop in script.props:
+            for points in overlay_shapes.prop_lines(script, prop):
+                line(points, PROP)
     for mark in marks(context):
         colour = (*COLOURS[mark.kind], 0.3 + 0.7 * mark.strength)
         for points in mark.lines:

@@ -154,24 +154,33 @@ def path_at(contact, time):
     return {key: float(np.interp(time, times, column)) for key, column in path.items() if key != "time"}
 
 
+def span(script, prop):
+    """(lowest, highest) height in metres along a cylinder's axis that is worth showing."""
+    held = [h for c in script.contacts if c.surface == prop.name for h in c.path.get("height", ())]
+    return (min(held) - _BEYOND, max(held) + _BEYOND) if held else _SPAN
+
+
+def box_corners(prop):
+    """The corners (8, 3) of a box: first its lower face around, then its upper one."""
+    square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
+    own = np.concatenate([np.column_stack([square, np.full(4, z)]) for z in (-1.0, 1.0)]) * 0.5 * np.asarray(prop.size)
+    return np.asarray(prop.point) + own @ turn(prop.axis).T
+
+
 def prop_lines(script, prop):
     """Lines, (N, 3) each, that show a prop: a pole's axis and its rings, a box's edges, a square of a plane."""
-    frame = turn(prop.axis)
     if prop.kind == "cylinder":
-        held = [h for c in script.contacts if c.surface == prop.name for h in c.path.get("height", ())]
-        low, high = (min(held) - _BEYOND, max(held) + _BEYOND) if held else _SPAN
+        low, high = span(script, prop)
         around = np.linspace(0.0, 360.0, _SAMPLES)
         axis = np.asarray(prop.point) + np.outer([low, high], prop.axis)
         return [axis, on_cylinder(prop, low, around), on_cylinder(prop, high, around)]
     if prop.kind == "mesh":
         return []  # its object is there to be seen
-    square = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (-1, -1, 0)], float)
     if prop.kind == "plane":
-        return [np.asarray(prop.point) + square @ frame.T]
-    half = 0.5 * np.asarray(prop.size)
-    rims = [(square + (0.0, 0.0, z)) * half for z in (-1.0, 1.0)]
-    edges = rims + [np.stack([rims[0][i], rims[1][i]]) for i in range(4)]
-    return [np.asarray(prop.point) + line @ frame.T for line in edges]
+        square = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (-1, -1, 0)], float)
+        return [np.asarray(prop.point) + square @ turn(prop.axis).T]
+    low, high = np.split(box_corners(prop), 2)
+    return [rim[[0, 1, 2, 3, 0]] for rim in (low, high)] + [np.stack(edge) for edge in zip(low, high)]
 
 
 def marks(script, time, joints, bones):
