@@ -145,7 +145,7 @@ class _Inside:
         along = rotation.normalize(self.end - self.start)
         gain = rotation.dot(rotation.cross(along, self.lever), self.way)
         swivel = np.clip(amount / np.where(np.abs(gain) < _LEVER, np.inf, gain), -_MOST, _MOST)
-        turn = ((1.0 - held)[:, None] * _smooth(free, clip.fps)
+        turn = ((1.0 - held)[:, None] * smooth_turns(free, clip.fps)
                 + held[:, None] * _signed(swivel, clip.fps)[:, None] * along)
         for role in self.bones:
             clip.set(role, rotation.mul(rotation.exp(turn), clip.turn(role)))
@@ -159,7 +159,7 @@ class _Inside:
                          rotation.dot(self.clip.offset, self.way) + self.push.amount / follows)
 
 
-def _smooth(turns, fps):
+def smooth_turns(turns, fps):
     """Rotation vectors (F, 3) that turn at least as far as they have to, and come and go smoothly."""
     size = rotation.norm(turns)
     if not size.any():

@@ -93,12 +93,12 @@ def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
     ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
     for (contact, rows, *_), way in zip(standing, ways):
         out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
-                          np.column_stack([way, _height(contact, floor) - low[rows]])))
+                          np.column_stack([way, height_of(contact, floor) - low[rows]])))
     for contact in contacts:
         if contact.effector == f"foot.{side}" and contact.kind == "rest-on" and contact.surface == "floor":
             rows = rows_of(contact, len(ankle), fps)
             out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
-                              np.column_stack([ankle[rows, :2], _height(contact, floor) - low[rows]])))
+                              np.column_stack([ankle[rows, :2], height_of(contact, floor) - low[rows]])))
     return out
 
 
@@ -127,7 +127,7 @@ def _joined(ways, rows, ball, fps):
     return out
 
 
-def _height(contact, floor):
+def height_of(contact, floor):
     """The height that a foot stands at: the floor, or a step over it."""
     over = float(np.median(contact.path["z"])) - floor if contact.path.get("z") else 0.0
     return floor + (over if over > _STEP else 0.0)

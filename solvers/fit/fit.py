@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, limbs, obstacle, root, stage, touch, wish
+from . import clear, ease, feet, ground, hands, limbs, obstacle, reach, root, stage, touch, wish
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -51,6 +51,7 @@ class Fitted(NamedTuple):
     offset: np.ndarray  # (F, 3) metres, of the root
     moved: dict  # limb -> (F,) metres by which its end was moved besides
     misses: list  # Miss
+    spent: dict  # contact id -> metres along its pole by which its licence was used
     broken: list  # wish.Broken
 
 
@@ -65,23 +66,27 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     pose, _ = transfer.world_pose(plan, motion)
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
-        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [])
-    halves, parts, lowest = [], clear.parts(body) if laid.props else [], ground.lowest_of(body)
-    for _ in range(_ROUNDS):  # what a led limb cannot get out of by itself, the root has to do
+        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], {}, [])
+    halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)
+    for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
         clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest)
         clip.orient()
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
+        reach.lean(clip, demands)
         clip.follow(demands, source_palms)
         ground.raise_ends(clip)
-        stuck = clear.clear_limbs(clip)
-        if not stuck:
+        stuck, more = clear.clear_limbs(clip), {}
+        if not last:
+            laid, more = reach.spend(laid, clip.along_poles())
+            spent.update({name: spent.get(name, 0.0) + metres for name, metres in more.items()})
+        if not stuck and not more:
             break
         halves += stuck
     broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
     fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
-    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses, broken)
+    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses, spent, broken)
 
 
 class _Clip:
@@ -97,7 +102,7 @@ class _Clip:
         self.contacts = scripts.active(laid)
         self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
         self.parts, self.lowest = parts, lowest
-        self.demands, self.moved, self.misses = [], {}, []
+        self.demands, self.moved, self.misses, self.nearer = [], {}, [], []
 
     def played(self):
         """The body's world Motion as it stands now."""
@@ -169,7 +174,12 @@ class _Clip:
             halves = [*halves, *more]
         self.hips = self.raw.hips + self.offset
         for limb in sorted({demand.limb for demand in demands if demand.limb.startswith("foot")}):
-            self._meet(played, limb, self._of(limb, demands), self.offset)
+            own = self._of(limb, demands)
+            before = self.rotations.copy()
+            self.lead_limb(played, limb, own, self.offset)
+            own = ground.settled(self, limb, own)
+            self.rotations = before
+            self._meet(played, limb, own, self.offset)
         return halves
 
     def _balls(self, played, demands):
@@ -230,11 +240,22 @@ class _Clip:
         """Bring a limb's end to its Demands, and note which it misses."""
         gap = self.lead_limb(played, limb, demands, offset)
         self.demands += demands
+        start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}") + offset
         for demand in demands:
             worst = int(np.argmax(gap[demand.rows]))
             if gap[demand.rows][worst] > _MISS:
                 self.misses.append(Miss(demand.contact.id, limb, demand.contact.surface, demand.first + worst,
                                         1000.0 * float(gap[demand.rows][worst])))
+                prop = self.props.get(demand.contact.surface)
+                if prop is not None:
+                    back = start[demand.first + worst] - demand.target[worst]
+                    self.nearer.append((demand.contact, float(gap[demand.rows][worst] * rotation.normalize(back)
+                                                              @ np.array(prop.axis))))
+
+    def along_poles(self):
+        """(contact id, metres along its pole that bring a hand which misses it nearer), what matters least alone."""
+        least = min((contact.priority for contact, _ in self.nearer), default=0.0)
+        return [(contact.id, metres) for contact, metres in self.nearer if contact.priority == least]
 
     def led(self, limb):
         """How much (F,), 0 to 1, a limb's end is led by its Demands."""

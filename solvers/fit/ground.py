@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import ease, flesh, root, surface
+from . import ease, feet, flesh, root, surface
 from .body import LIMBS, part_surface, trunk_roles
 
 _UP = np.array([0.0, 0.0, 1.0])
@@ -31,8 +31,9 @@ def lowest_of(body):
     ends = {}
     for side in "LR":
         fingers = [r for r in roles if r.endswith(f".{side}") and r.split(".")[0] in flesh.FINGERS]
-        ends[f"hand.{side}"] = part_surface(body, [f"hand.{side}", f"forearm.{side}", *fingers], outer)
-        ends[f"foot.{side}"] = part_surface(body, [f"foot.{side}", f"toe.{side}"], outer)
+        for limb, own in ((f"hand.{side}", [f"hand.{side}", f"forearm.{side}", *fingers]),
+                          (f"foot.{side}", [f"foot.{side}", f"toe.{side}"])):
+            ends[limb] = part_surface(body, own, surface.standing(body.skin, flesh.of(figure, body.skin, own)))
     for side in "LR":  # what lies nearer to the ankle than to the knee rises with the foot
         if f"shin.{side}" in roles and f"foot.{side}" in roles:
             knee, ankle = (body.bound.positions[0, roles[f"{part}.{side}"]] for part in ("shin", "foot"))
@@ -44,7 +45,7 @@ def lowest_of(body):
 
 def _need(skin, motion, floor):
     """Metres (F,) by which skin has to rise to be on the floor, below zero where it is over it."""
-    return floor + _MARGIN - surface.along(skin, motion, _UP).min(axis=1)
+    return floor + _MARGIN - surface.lowest(skin, motion, _UP)
 
 
 def trunk_halves(clip, played, offset):
@@ -55,6 +56,16 @@ def trunk_halves(clip, played, offset):
     if not need.any():
         return []
     return [root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need)]
+
+
+def settled(clip, limb, demands):
+    """A foot's Demands, with the ankle as high as the skin asks for that the leg carries along in part."""
+    skin = clip.lowest.ends.get(limb)
+    if skin is None or not demands:
+        return demands
+    low = surface.lowest(skin, clip.played(), _UP)
+    return [d._replace(target=d.target + (feet.height_of(d.contact, clip.laid.floor) - low[d.rows])[:, None] * _UP)
+            for d in demands]
 
 
 def raise_ends(clip):

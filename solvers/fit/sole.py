@@ -55,12 +55,12 @@ def sole(figure, bound, skin, points, side, answered):
 
 
 def _skin(figure, skin, side, turns):
-    """(places (V, 3) at rest, shares (V,) of the toes) of the outermost skin of a foot and its toes."""
+    """(places (V, 3) at rest, shares (V,) of the toes) of the skin of a foot and its toes."""
     if skin is None:
         return np.zeros((0, 3)), np.zeros(0)
     carrier, roles = flesh.labels(figure)
     own = flesh.of(figure, skin, (f"foot.{side}", f"toe.{side}"))
-    own &= surface.outermost(skin, own)
+    own = surface.standing(skin, own)
     toes = roles.index(f"toe.{side}") if turns else -2
     labels = np.where(skin.bones >= 0, carrier[skin.bones], -1)
     share = np.sum(skin.weights * (labels == toes), axis=1)

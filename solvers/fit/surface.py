@@ -10,6 +10,8 @@ import numpy as np
 
 from .. import rotation
 
+FINE = 4000  # directions in which dense skin that stands is looked at; 2 degrees apart
+_MANY = 3000  # vertices of a hand or foot beyond which not all are looked at
 _DIRECTIONS = 600  # in which a bone's outermost vertices are looked for; 6 degrees apart
 
 
@@ -59,18 +61,34 @@ def some(surface, motion, frames, vertices):
     return (rotation.rotate(turns, held[..., :3]) + held[..., 3:] * heads).sum(axis=1)
 
 
-def outermost(skin, keep):
+def outermost(skin, keep, directions=_DIRECTIONS):
     """Which of the vertices `keep` (N,) bool can be a bone's outermost in some direction, (N,) bool.
 
     Only these can be the lowest over a floor, so that few need to be looked at. Vertices count for their heaviest bone.
+    More `directions` tell the rim of what is flat more closely.
     """
     out = np.zeros(len(skin.points), bool)
-    ways = _sphere(_DIRECTIONS)
+    ways = np.array_split(_sphere(directions), max(directions // 250, 1))
     for joint in np.unique(skin.bones[keep, 0]):
         own = np.flatnonzero(keep & (skin.bones[:, 0] == joint))
         if joint >= 0:
-            out[own[np.argmax(skin.points[own] @ ways.T, axis=0)]] = True
+            for some_ways in ways:
+                out[own[np.argmax(skin.points[own] @ some_ways.T, axis=0)]] = True
     return out
+
+
+def standing(skin, keep):
+    """Which of the vertices `keep` (N,) bool are looked at when it is about what stands: all of them, or the outermost
+    where they are very many. Next to a joint, where two bones carry a vertex, it may be the lowest without being the
+    outermost of either."""
+    return keep if keep.sum() <= _MANY else keep & outermost(skin, keep, FINE)
+
+
+def lowest(surface, motion, direction, rows=slice(None)):
+    """The least coordinates (F,) of the vertices along a direction (3,), a stretch of frames at a time."""
+    listed = np.arange(len(motion.positions))[rows]
+    return np.concatenate([along(surface, motion, direction, part).min(axis=1) for part in
+                           np.array_split(listed, max(len(listed) * surface.count // 1_000_000, 1))])
 
 
 def _sphere(count):
