@@ -1,5 +1,7 @@
 """The contacts of a take: extract, edit, save and load."""
 
+import math
+
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 from bpy_extras.io_utils import ExportHelper, ImportHelper
@@ -10,6 +12,7 @@ from . import contact_settings, contacts, job
 from .bridge import read, scripts
 from .runner import Change, Steps, needs_motion
 
+_SAME_RATE = 1e-5  # of the rate: 29.97 and 30000/1001 are one
 EDGES = (("START", "Start", "Where the contact begins"), ("END", "End", "Where it ends"))
 
 
@@ -133,7 +136,11 @@ class FOOTHOLD_OT_contacts_add(_OnScript, Operator):
 
     def edited(self, context, script, clock):
         settings = context.scene.foothold_contacts
-        start = clock.time(context.scene.frame_current_final)
+        frame = context.scene.frame_current_final
+        start = clock.time(frame)
+        if script.frames > 1 and not 0.0 <= start < script.duration:
+            raise FootholdError(f"A contact that begins at frame {frame:g} does not fit the take: go to a frame from "
+                                f"{clock.first} to {clock.first + script.frames - 2}.")
         end = min(start + self.frames / script.fps, script.duration)
         effector = self.effector or settings.effector
         after = edit.add(script, effector, self.surface or settings.surface, start, end, mirror=settings.mirror)
@@ -309,7 +316,7 @@ class FOOTHOLD_OT_contacts_load(Change, Operator, ImportHelper):
     def change(self, context):
         action = job.take_action(context.scene.foothold.take)
         script, own = scripts.load_file(self.filepath), empty_script(context)
-        if (script.frames, script.fps) != (own.frames, own.fps):
+        if script.frames != own.frames or not math.isclose(script.fps, own.fps, rel_tol=_SAME_RATE):
             raise FootholdError(f"{self.filepath}: it is for a take of {script.frames} frames at {script.fps:g} fps, "
                                 f"and '{action.name}' has {own.frames} at {own.fps:g}: choose the file of this take.")
         scripts.store(action, script)

@@ -183,9 +183,9 @@ def mute(script, ident, on=True, mirror=False):
 def merge_extracted(old, new):
     """A script as extracted anew with what the artist has made of the one before.
 
-    Her contacts and props stay as they are. Of the capture's new contacts those are left out that mean the same touch
-    as one of hers or as one that she removed. A prop that only the old script has stays where one of her contacts needs
-    it.
+    Her contacts and props stay as they are; an object that stood for a prop may have been moved since, or be no longer
+    meant. Of the capture's new contacts those are left out that mean the same touch as one of hers or as one that she
+    removed. A prop that only the old script has stays where one of her contacts needs it.
     """
     hers = [c for c in old.contacts if c.source == "artist"]
     for contact in hers:
@@ -195,7 +195,7 @@ def merge_extracted(old, new):
     props = {p.name: p for p in new.props}
     needed = {c.surface for c in hers}
     props.update({p.name: p for p in old.props
-                  if p.source == "artist" or (p.name in needed and p.name not in props)})
+                  if (p.source == "artist" and not p.object) or (p.name in needed and p.name not in props)})
     contacts = list(hers)
     for contact in new.contacts:
         if any(c.effector == contact.effector and means_the_same(c, contact) for c in hers):

@@ -227,6 +227,29 @@ def test_save_and_load(stage, tmp_path):
     refused(ops.contacts_save, "cannot be written", filepath=str(tmp_path / "no" / "such.json"))
 
 
+def test_a_file_of_a_take_at_a_broken_rate_is_read_again(stage, tmp_path):
+    """30000/1001 frames a second are written with five digits."""
+    _, action = stage
+    action["foothold_fps"] = 30000.0 / 1001.0
+    script = rounded(ContactScript(30000.0 / 1001.0, FRAMES, (), tuple(
+        c for c in captured().contacts if c.surface == "floor")))
+    scripts.store(action, script)
+    path = str(tmp_path / "contacts.json")
+    ops.contacts_save(filepath=path)
+    scripts.remove(action)
+    ops.contacts_load(filepath=path)
+    assert scripts.load(action) == script
+    action["foothold_fps"] = 30.0
+    refused(ops.contacts_load, "29.97.*30", filepath=path)
+
+
+@pytest.mark.parametrize("frame", [0, 121, 400, -7])
+def test_a_contact_cannot_begin_outside_the_take(stage, frame):
+    scene, _ = stage
+    scene.frame_set(frame)
+    refused(ops.contacts_add, f"frame {frame} .*from 1 to 120")
+
+
 def test_a_file_that_an_editor_of_windows_has_saved_is_read(stage, tmp_path):
     _, action = stage
     path = tmp_path / "contacts.json"

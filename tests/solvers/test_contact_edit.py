@@ -353,6 +353,17 @@ def test_props_of_the_artist_stay_and_needed_ones_too(script):
     assert {p.name: (p.radius, p.source) for p in again.props} == {"pole": (0.03, "artist"), "step": (0.0, "capture")}
 
 
+def test_objects_that_stood_for_props_give_way_to_what_is_there_now(script):
+    """The pole's object has been moved; that of the step is not chosen any more, and the artist needs it; a third one
+    nobody needs."""
+    def stick(x):
+        return replace(POLE, object="pole", source="artist", point=(x, 0.0, 0.0))
+    others = [Prop(name, "box", size=(1.0, 1.0, 1.0), object=name, source="artist") for name in ("step", "crate")]
+    mine = edit.add(rounded(replace(script, props=(stick(0.0), *others))), "foot.R", "step", 8.0, 9.0)
+    again = sound(edit.merge_extracted(mine, rounded(replace(script, props=(stick(1.0),)))))
+    assert {p.name: p.point[0] for p in again.props} == {"pole": 1.0, "step": 0.0}
+
+
 def test_a_take_that_became_too_short_is_told(script):
     mine = edit.add(script, "hand.R", "pole", 8.0, 9.0)
     short = rounded(replace(script, frames=400, contacts=()))
