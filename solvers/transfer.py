@@ -136,9 +136,11 @@ def ankle_height(positions, roles):
     return positions[:, feet, 2].min(axis=1) if feet else None
 
 
-def _stands_on(height, leg, floor):
-    """Whether an ankle at this height can belong to a foot that stands on the floor."""
-    return -0.02 * leg <= height - floor <= 0.3 * leg
+def _stands_on(figure, floor):
+    """Whether the rest stands on a floor: by the lowest joint of its feet, for on short legs ankles are high."""
+    leg = leg_length(figure.rest.positions[0], figure.roles)
+    lowest = float(ankle_height(figure.rest.positions, figure.roles)[0]) - _over_lowest(figure)
+    return -0.05 * leg <= lowest - floor <= 0.3 * leg
 
 
 def _over_lowest(figure):
@@ -169,10 +171,10 @@ def standing_hips(source, lowest, body, source_floor, body_floor):
     if None in legs:
         return tuple(hips)
     ankles = [float(ankle_height(f.rest.positions, f.roles)[0]) for f in (source, body)]
-    believed = _stands_on(ankles[0], legs[0], source_floor) or abs(ankles[0] - lowest) <= 0.05 * legs[0]
+    believed = _stands_on(source, source_floor) or abs(ankles[0] - lowest) <= 0.05 * legs[0]
     stand = ankles[0] if believed else lowest
     body_stand = ankles[1]
-    if not _stands_on(ankles[1], legs[1], body_floor):
+    if not _stands_on(body, body_floor):
         body_stand = stand + _over_lowest(body) - _over_lowest(source)
     return stand + _over_ankles(source), body_stand + _over_ankles(body)
 
