@@ -1,6 +1,6 @@
 """Times and memory of a transfer, beside what Blender needs only to write the same keys, measured in the same run.
 
-    python tools/bench.py [--frames 14373] [--bones 60] [--repeat 3]
+    python tools/bench.py [--frames 14373] [--bones 60] [--repeat 3] [--fit]
 
 Then the memory of a bake beside that of its keys, for takes as long, twice and four times as long.
 
@@ -21,9 +21,9 @@ batch.load_foothold()
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
-from foothold.operators import job  # noqa: E402
-from foothold.operators.bridge import compat, keys, roles  # noqa: E402
-from foothold.solvers import rotation  # noqa: E402
+from foothold.operators import fitting, guess, job, tasks  # noqa: E402
+from foothold.operators.bridge import compat, files, keys, roles  # noqa: E402
+from foothold.solvers import rotation, transfer  # noqa: E402
 from foothold.solvers.contacts.extract import extract  # noqa: E402
 
 _TRUNK = (("hips", None, (0, 0, 0.94)), ("spine", "hips", (0, 0, 0.1)), ("spine.1", "spine", (0, 0, 0.12)),
@@ -185,6 +185,37 @@ def contact_times(args):
               f"{len(found.contacts)} found, peak {_status('VmHWM'):.0f} MB", flush=True)
 
 
+def repeated(found, frames):
+    """Samples of a take played forwards and backwards until it has so many frames."""
+    there = np.arange(found.count)
+    rows = np.resize(np.concatenate([there, there[::-1]]), frames)
+    return found._replace(count=frames, **{name: {j: values[rows] for j, values in getattr(found, name).items()}
+                                           for name in ("location", "rotation", "scale")})
+
+
+def fit_times(args):
+    """Print how long the fit takes: the demo's pole take, repeated, on the demo's body with its skin."""
+    demo = Path(__file__).resolve().parent.parent / "demo"
+    for frames in (args.frames, 2 * args.frames):
+        scene = tasks.fresh_scene()
+        loaded = tasks.load_take(demo / "take.bvh")
+        body = next(o for o in files.import_file(demo / "body.blend").objects if o.type == "ARMATURE")
+        tasks.load_roles(None, ("take", loaded.armature), ("body", body))
+        choice, _ = guess.rest_of(loaded.armature, demo / "take.bvh")
+        settings = job.BakeSettings(loaded.armature, body, choice)
+        take = job.run(job.read_take_steps(scene, settings))
+        take = take._replace(samples=repeated(take.samples, frames), frames=np.arange(1.0, frames + 1.0))
+        figure, held = job.read_body(settings)
+        plan = transfer.plan(take.figure, figure, held, take.lowest_ankle)
+        script = extract(take.figure, take.samples.motion(), 30.0)
+        _forget_peak()
+        started = time.perf_counter()
+        fitted, told = job.run(fitting.fit_steps(body, plan, take, script, 30.0))
+        seconds = time.perf_counter() - started
+        print(f"fit: {frames} frames, {told['count']} contacts in {seconds:.2f} s, {frames / seconds:,.0f} frames/s, "
+              f"{len(fitted.misses)} missed, peak {_status('VmHWM'):.0f} MB", flush=True)
+
+
 def main():
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -192,11 +223,15 @@ def main():
     options.add_argument("--bones", type=int, default=60)
     options.add_argument("--repeat", type=int, default=3)
     options.add_argument("--memory", choices=("bake", "write"), help="only measure this one's memory")
+    options.add_argument("--fit", action="store_true", help="only time the fit")
     args = options.parse_args()
     if args.memory:
         return memory(args)
+    if args.fit:
+        return fit_times(args)
     times(args)
     contact_times(args)
+    fit_times(args)
     growth(args)
 
 
