@@ -3,7 +3,7 @@
 import numpy as np
 
 FREE, APPROACH, HOLD = range(3)
-_STRAIGHTER = 0.01  # steps; lines that differ by less are equally straight
+_STRAIGHT = 0.01  # steps; what lies off a line by less is straight
 _CHANGE = np.array([[0.0, 0.02, 0.4],  # seconds that a change is worth, from a state (row) to another (column): a
                     [0.02, 0.0, 0.05],  # hold begins by coming near and ends by going away, and does neither at a whim
                     [0.4, 0.05, 0.0]])
@@ -67,9 +67,9 @@ def edge(distance, inside, step, low, high):
 
     `distance` (F,) from the level of the hold, `inside` a frame surely in it, `step` +1 to look for its end and -1 for
     its start. What leaves a surface leaves it with an even acceleration or, where a limb is led, with one that grows
-    evenly: the square or the cube root of the distance rises in a straight line. The straighter one is fitted from
-    `low` (over the noise) to `high` and followed down to zero; two points, through which both are straight, tell of a
-    limb that is led. Without a rise it is the last frame within `low`.
+    evenly: the square or the cube root of the distance rises in a straight line. Both are fitted from `low` (over the
+    noise) to `high` and followed down to zero, and the straighter one counts the more; where both are straight, as
+    through two points, the limb is led. Without a rise it is the last frame within `low`.
     """
     last = len(distance) - 1
     t = inside
@@ -83,7 +83,8 @@ def edge(distance, inside, step, low, high):
     if len(rise) < 2:
         return float(t)
     (cubic, off), (square, less) = _line(np.cbrt(rise)), _line(np.sqrt(rise))
-    begins = square if less < off - _STRAIGHTER else cubic
+    share = off ** 2 / (off ** 2 + less ** 2 + _STRAIGHT ** 2)
+    begins = share * square + (1.0 - share) * cubic
     return t + step * float(np.clip(begins, -len(rise), 1.0))
 
 
