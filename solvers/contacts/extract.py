@@ -17,6 +17,7 @@ _HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a ha
 _SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
 _TELLING = 3  # holds of fixed places that a take has at least: one or two may be chance
 _LEGS = (0.015, 0.4)  # metres from a pole's surface and seconds, of legs and trunk that hold it
+_DOUBT = np.radians(1.0)  # of a pole's lean, that halves the confidence in it
 _PRIORITY = {"grip": 3.0, "plant": 2.0, "clasp": 1.5, "rest-on": 1.0}
 
 
@@ -216,9 +217,10 @@ def _on_its_foot(prop):
 def _pole_prop(one, told):
     return script.Prop(
         "pole", "cylinder", tuple(_foot(one.point, one.axis)), tuple(one.axis), one.radius,
-        confidence=float(np.clip(1.0 - one.residual / 0.02, 0.1, 1.0)), evidence={
+        confidence=float(np.clip((1.0 - one.residual / 0.02) / (1.0 + (one.doubt / _DOUBT) ** 2), 0.1, 1.0)), evidence={
             "told": told, "samples": one.samples, "residual_mm": 1000.0 * one.residual,
             "held_over_m": one.spread, "tilt_deg": float(np.degrees(np.arccos(min(one.axis[2], 1.0)))),
+            "tilt_give_or_take_deg": 2.0 * float(np.degrees(one.doubt)),
             "radius": "estimated together with the palms' places; hands of another thickness would shift it",
             "falsified_by": "a hand that is still beside this line while the body moves, or that passes through it"})
 

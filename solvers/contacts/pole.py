@@ -46,6 +46,7 @@ class Pole(NamedTuple):
     residual: float  # metres, median of the palms' distances from the surface
     samples: int  # frames that it stands on
     spread: float  # metres along the axis
+    doubt: float = 0.0  # radians, standard deviation of the lean as the palms tell it
 
 
 def holds(palms, motion, hips, fps):
@@ -113,7 +114,7 @@ def find(palms, motion, hips, fps):
         if wrong:
             return None, f"no pole: of the best line, {told}"
     return pole, (f"a pole, held for {held.sum():.1f} s over {pole.spread:.2f} m, missed by {1000 * pole.residual:.1f} "
-                  f"mm, leaning by {lean:.2f} degrees")
+                  f"mm, leaning by {lean:.2f} degrees, give or take {2.0 * np.degrees(pole.doubt):.1f}")
 
 
 def given(palms, motion, point, axis, radius, fps):
@@ -242,7 +243,8 @@ def _fitted(pole, palms, motion, frames):
     axis /= np.linalg.norm(axis)
     placed = {s: palms[s]._replace(offset=palms[s].offset + values[5:] @ own[s]) for s in sides}
     return Pole(np.array([values[0], values[1], height]), axis, float(np.clip(values[4], 0.008, 0.06)), placed,
-                float(np.median(np.abs(wrong))), int(frames.sum()), float(np.ptp(lengthwise)) if len(far) else 0.0)
+                float(np.median(np.abs(wrong))), int(frames.sum()), float(np.ptp(lengthwise)) if len(far) else 0.0,
+                float(np.sqrt(np.trace(np.linalg.inv(normal_matrix)[2:4, 2:4]))))
 
 
 def _directions(side, palm):

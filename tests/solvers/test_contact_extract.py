@@ -45,6 +45,21 @@ def test_a_pole_is_found_where_it_is(pole):
     assert abs(prop.radius - RADIUS) < 0.003 and prop.source == "capture" and prop.evidence["samples"] > 300
 
 
+def test_a_pole_is_doubted_where_its_holds_do_not_tell_its_lean(pole):
+    """Hands that hold it from one side each and hardly turn about it."""
+    puppet = Puppet(8.0)
+    puppet.sway()
+    for side, height, sign in (("L", 1.3, 1.0), ("R", 1.7, -1.0)):
+        held, turns = on_pole(POINT, AXIS, RADIUS, height + 0.0 * puppet.time, sign * 5.0 * puppet.time + 90.0)
+        puppet.lead_palm(side, puppet.reached(held, sign, 1.0, 7.0), turns)
+    noise = np.random.default_rng(2).normal(size=(12, *puppet.positions.shape[1:]))
+    puppet.positions += 0.002 * np.repeat(noise, 41, axis=0)[:puppet.frames]
+    (doubtful,), (sure,) = read(puppet).props, pole[2].props
+    assert sure.confidence > 0.9 and doubtful.confidence < 0.75
+    assert doubtful.evidence["tilt_give_or_take_deg"] > 3.0 * sure.evidence["tilt_give_or_take_deg"]
+    assert "give or take" in doubtful.evidence["told"]
+
+
 def test_grips_are_found_to_the_frame(pole):
     puppet, grips, found = pole
     for effector, start, end in grips:
