@@ -6,6 +6,7 @@ is needed: it is widened first.
 
 import numpy as np
 
+_TURNS = 60  # of blurring and drawing back
 _SLOPE = 10  # parts of a fade, of which the first tells how fast a correction changes
 
 
@@ -78,3 +79,21 @@ def above(need, frames):
     kernel = np.convolve(kernel, kernel)  # as wide as the widening
     padded = np.concatenate([wide[:1].repeat(2 * half), wide, wide[-1:].repeat(2 * half)])
     return np.maximum(np.convolve(padded, kernel / kernel.sum(), mode="valid"), need)
+
+
+def slackened(values, play, frames):
+    """The laziest curve (F,) that stays within `play` of a given one: as friction holds what is led with some slack.
+
+    Blurred and drawn back into the band in turns; where the given one stays within the band, it does not move at all.
+    """
+    if len(values) < 3 or np.ptp(values) <= 2.0 * play:
+        return np.full(len(values), 0.5 * (values.min() + values.max()))
+    reach = min(max(int(frames), 1), len(values) - 1)
+    kernel = 1.0 - smoothstep(np.abs(np.arange(-reach, reach + 1)) / (reach + 1.0))
+    kernel /= kernel.sum()
+    out = np.array(values, float)
+    for _ in range(_TURNS):
+        ends = 2.0 * out[0] - out[reach:0:-1], 2.0 * out[-1] - out[-2:-reach - 2:-1]  # goes on as it comes
+        out = np.convolve(np.concatenate([ends[0], out, ends[1]]), kernel, mode="valid")
+        out = np.clip(out, values - play, values + play)
+    return out

@@ -174,13 +174,17 @@ class _Clip:
             halves = [*halves, *more]
         self.hips = self.raw.hips + self.offset
         for limb in sorted({demand.limb for demand in demands if demand.limb.startswith("foot")}):
-            own = self._of(limb, demands)
-            before = self.rotations.copy()
-            self.lead_limb(played, limb, own, self.offset)
-            own = ground.settled(self, limb, own)
-            self.rotations = before
-            self._meet(played, limb, own, self.offset)
+            self._stand_on_skin(played, limb, self._of(limb, demands), self.offset)
         return halves
+
+    def _stand_on_skin(self, played, limb, demands, offset):
+        """Bring a limb's end to its Demands, what stands on the floor with the lowest of all its skin."""
+        if any(demand.contact.surface == "floor" for demand in demands):
+            before = self.rotations.copy()
+            self.lead_limb(played, limb, demands, offset)
+            demands = ground.settled(self, limb, demands)
+            self.rotations = before
+        self._meet(played, limb, demands, offset)
 
     def _balls(self, played, demands):
         """What the Demands ask of the root: a root.Ball for each limb that it gives way to."""
@@ -300,7 +304,7 @@ class _Clip:
             demands += hands.clasps(self.laid, wrists, turns, palms, source_palms,
                                     hands.hand_size(self.plan.source, self.plan.body), self.fps)
         for limb in sorted({demand.limb for demand in demands}):
-            self._meet(played, limb, self._of(limb, demands), np.zeros(3))
+            self._stand_on_skin(played, limb, self._of(limb, demands), np.zeros(3))
 
 
 def blended(demands, ways, start, fps):

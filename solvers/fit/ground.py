@@ -59,13 +59,14 @@ def trunk_halves(clip, played, offset):
 
 
 def settled(clip, limb, demands):
-    """A foot's Demands, with the ankle as high as the skin asks for that the leg carries along in part."""
+    """A limb's Demands, those on the floor as high as all of its skin asks for, be it fingers under a palm, or what the
+    leg carries along of a sole."""
     skin = clip.lowest.ends.get(limb)
-    if skin is None or not demands:
+    if skin is None:
         return demands
     low = surface.lowest(skin, clip.played(), _UP)
     return [d._replace(target=d.target + (feet.height_of(d.contact, clip.laid.floor) - low[d.rows])[:, None] * _UP)
-            for d in demands]
+            if d.contact.surface == "floor" else d for d in demands]
 
 
 def raise_ends(clip):

@@ -8,6 +8,7 @@ from . import ease
 from .demand import Demand, rows_of
 
 _GOES_ON = 0.15  # of that time, that a turn which changes at its end goes on changing
+_PLAY, _EASY = 13.0, 0.2  # degrees to each side, and seconds, in which a grip does not turn about its pole
 _FADE = 0.5  # seconds in which a hand at least turns to what it holds, and back
 
 
@@ -42,7 +43,8 @@ def touches(contact, props, floor, rows, fps):
     times = np.arange(rows.start, rows.stop) / fps
     prop = props.get(contact.surface)
     if prop is not None and prop.kind == "cylinder" and "height" in contact.path:
-        middle, normal = on_cylinder(prop, column(contact, "height", times), column(contact, "azimuth", times))
+        azimuth = ease.slackened(column(contact, "azimuth", times), _PLAY, _EASY * fps)
+        middle, normal = on_cylinder(prop, column(contact, "height", times), azimuth)
         return middle + prop.radius * normal, normal
     places = np.stack([column(contact, axis, times) for axis in "xyz"], axis=-1)
     if contact.surface == "floor":
