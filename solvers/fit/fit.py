@@ -8,11 +8,12 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, limbs, obstacle, reach, root, stage, touch, wish
+from . import clear, ease, feet, ground, hands, limbs, obstacle, reach, root, speed, stage, touch, wish
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
 _FADE = 0.5  # seconds in which a correction comes and goes at least
+_SLOWER = 1.5  # times as long do the corrections of a limb fade that would turn too fast
 _NOTHING = 1e-7  # metres: a limb that is so near its target is there
 _UPRIGHT = 0.2  # of a leg's length that is upright, to the fourth: what tells a height
 _SETTLE = 0.15  # seconds over which the standing height is smoothed
@@ -67,9 +68,10 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], {}, [])
+    fades = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE)
     halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
-        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest)
+        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades)
         clip.orient()
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
@@ -80,7 +82,9 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
         if not last:
             laid, more = reach.spend(laid, clip.along_poles())
             spent.update({name: spent.get(name, 0.0) + metres for name, metres in more.items()})
-        if not stuck and not more:
+        hurried = speed.limbs_of(speed.too_fast(clip))
+        fades.update({limb: _SLOWER * fades[limb] for limb in hurried})
+        if not stuck and not more and not hurried:
             break
         halves += stuck
     broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
@@ -92,7 +96,7 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest):
+    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades):
         self.options, self.body, self.plan, self.motion, self.fps = options, body, plan, motion, fps
         self.script, self.laid = script, laid
         self.frames = len(pose.hips)
@@ -101,7 +105,7 @@ class _Clip:
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
         self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
-        self.parts, self.lowest = parts, lowest
+        self.parts, self.lowest, self.fades = parts, lowest, fades
         self.demands, self.moved, self.misses, self.nearer = [], {}, [], []
 
     def played(self):
@@ -233,7 +237,7 @@ class _Clip:
         """
         start = self.joint(played, f"{LIMBS[limb[:-2]][0]}.{limb[-1]}") + offset
         end = self.joint(played, limb) + offset
-        target = start + blended(demands, end - start, start, self.fps)
+        target = start + blended(demands, end - start, start, self.fps, self.fades[limb])
         way = np.asarray(share)[..., None] * (target - end)
         moved = rotation.norm(way)
         self.moved[limb] = np.maximum(self.moved.get(limb, 0.0), moved)
@@ -263,7 +267,7 @@ class _Clip:
 
     def led(self, limb):
         """How much (F,), 0 to 1, a limb's end is led by its Demands."""
-        held, fade = self.is_led(limb), np.full(self.frames, _FADE * self.fps)
+        held, fade = self.is_led(limb), np.full(self.frames, self.fades[limb] * self.fps)
         return ease.spread(held[:, None].astype(float), held, fade, fade)[:, 0]
 
     def is_led(self, limb):
@@ -307,13 +311,13 @@ class _Clip:
             self._stand_on_skin(played, limb, self._of(limb, demands), np.zeros(3))
 
 
-def blended(demands, ways, start, fps):
+def blended(demands, ways, start, fps, fade):
     """Where a limb's end has to be (F, 3) from its root joint: at its Demands while they last, `ways` (F, 3) otherwise,
     and coming and going between the two.
 
-    `start` (F, 3) is the root joint. How far away and in which direction go over each by itself, so that no limb is
-    stretched more on the way than before and after it. Of two demands at once (which the script allows) the later in
-    the list counts.
+    `start` (F, 3) is the root joint, `fade` how many seconds coming and going take at least. How far away and in which
+    direction go over each by itself, so that no limb is stretched more on the way than before and after it. Of two
+    demands at once (which the script allows) the later in the list counts.
     """
     values, held = np.zeros((len(ways), 4)), np.zeros(len(ways), bool)
     coming, going = np.zeros(len(ways)), np.zeros(len(ways))
@@ -322,8 +326,8 @@ def blended(demands, ways, start, fps):
         rows, way = demand.rows, demand.target - start[demand.rows]
         values[rows] = np.column_stack([way - ways[rows], rotation.norm(way) - far[rows]])
         held[rows] = True
-        coming[rows] = max(demand.contact.approach, _FADE) * fps
-        going[rows] = max(demand.contact.release, _FADE) * fps
+        coming[rows] = max(demand.contact.approach, fade) * fps
+        going[rows] = max(demand.contact.release, fade) * fps
     change = ease.spread(values, held, coming, going)
     out = ways + change[:, :3]
     size = (far + change[:, 3]) / np.maximum(rotation.norm(out), 1e-9)
