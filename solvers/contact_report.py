@@ -428,6 +428,8 @@ def _agreement(contacts, body, notes):
         counts = np.array([mask.sum() for mask in (have & _wider(want, edge), have, want & _wider(have, edge), want)])
         kinds[key[2]] = kinds.get(key[2], 0) + counts
         total = total + counts
+    if not total.any():
+        return {"contact_agreement": None}, []
     lost = []
     for contact in script.active(contacts):
         rows = _rows(contact, body.times)

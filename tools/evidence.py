@@ -41,6 +41,8 @@ TAKES = (  # name, file, its action, characters
                                                                                   "rocketbox/Male_Adult_01.fbx")),
     ("crawl", "kaykit_anims/Med_MovementAdvanced.glb", "Rig_Medium|Crawling", ("makehuman_cc0/mh_rigify_female.glb",
                                                                                 "kaykit_adventurers/Knight.glb")),
+    ("push-ups", "kaykit_anims/Med_Simulation.glb", "Rig_Medium|Push_Ups", ("makehuman_cc0/mh_cmu_male_old.glb",)),
+    ("getting up", "kaykit_anims/Med_Simulation.glb", "Rig_Medium|Lie_StandUp", ("rocketbox/Male_Adult_01.fbx",)),
     ("cartwheel", "cmu_fbx_isaacgym/49_08_cmu.fbx", "", ("makehuman_cc0/mh_ue_male_muscular.glb",)),
 )
 QUICK = ("seed1 on stocky", "walk on Geno", "run on Knight", "jump on cryptovoxels", "seed1 on itself")  # for the test

@@ -383,6 +383,14 @@ def test_what_is_muted_counts_neither_way(pole_dance):
     assert agreement(replace(contacts, contacts=tuple(without)), body)[0]["precision"] < 0.9
 
 
+def test_where_nothing_is_asked_and_nothing_found_there_is_no_score(monkeypatch):
+    puppet = short()
+    monkeypatch.setattr(contact_report, "extract", lambda *_: ContactScript(60.0, puppet.frames))
+    found = told(puppet)
+    assert found["metrics"]["contact_agreement"] is None and "F1" not in found["summary"]
+    assert told(puppet, plant())["metrics"]["contact_agreement"]["f1"] == 0.0
+
+
 def test_a_part_of_the_clip_is_measured_against_that_part(pole_dance):
     puppet, contacts, body = pole_dance
     rows = slice(60, 361)
