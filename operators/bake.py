@@ -39,7 +39,7 @@ def _tell_misses(operator, found):
     missed = review.misses(found)
     if missed:
         frame, _, words, far = missed[0]
-        many = f"{len(missed)} contacts are" if len(missed) > 1 else "1 contact is"
+        many = f"{len(missed)} things are" if len(missed) > 1 else "1 thing is"
         operator.report({"WARNING"}, f"{many} not kept, by {far:.1f} mm at most ({words}, frame {frame:g}); Review has "
                                      "the list")
 

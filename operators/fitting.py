@@ -60,6 +60,9 @@ def _told(fitted, frames, notes):
     return {"count": sum(not c.mute for c in fitted.script.contacts), "notes": notes,
             "misses": [{"contact": m.contact, "effector": m.effector, "surface": m.surface,
                         "frame": int(frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses],
+            "inside": [{"part": i.part, "surface": i.surface, "frame": int(frames[i.frame]),
+                        "mm": round(i.millimetres, 1)} for i in fitted.left],
+            "licence_mm": {contact: round(1000.0 * metres, 1) for contact, metres in fitted.spent.items()},
             "broken_by_edits": [{"contact": b.contact, "bone": fitted.plan.body.skeleton.names[b.bone],
                                  "frame": int(frames[b.frame]), "mm": round(b.millimetres, 1)}
                                 for b in fitted.broken]}

@@ -79,7 +79,7 @@ def told_of(settings):
 
 
 def misses(found):
-    """(frame, contact, words, millimetres) of the contacts that a bake could not keep, worst first.
+    """(frame, contact, words, millimetres) of what a bake could not keep, worst first; a contact "" is none.
 
     `found` is what `told_of` gives.
     """
@@ -87,6 +87,8 @@ def misses(found):
             for miss in found.get("misses", ())]
     rows += [(miss["frame"], miss["contact"], f"edit of {miss['bone']}", miss["mm"])
              for miss in found.get("broken_by_edits", ())]
+    rows += [(part["frame"], "", f"{part['part']} in {part['surface']}", part["mm"])
+             for part in found.get("inside", ())]
     return sorted(rows, key=lambda row: -row[3])
 
 

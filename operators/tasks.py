@@ -196,6 +196,10 @@ def _say(done):
     for miss in done.contacts.get("misses", ()):
         terminal.say(f"contact '{miss['contact']}' ({miss['effector']} on {miss['surface']}) is {miss['mm']:g} mm out "
                      f"of reach at frame {miss['frame']}")
+    for part in done.contacts.get("inside", ()):
+        terminal.say(f"'{part['part']}' stays {part['mm']:g} mm inside '{part['surface']}' at frame {part['frame']}")
+    for name, metres in done.contacts.get("licence_mm", {}).items():
+        terminal.say(f"contact '{name}' was moved by {metres:g} mm along its pole, within its licence")
     for note in (*done.contacts.get("notes", ()), *done.notes):
         terminal.say(note)
 

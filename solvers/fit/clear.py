@@ -11,6 +11,7 @@ from .body import LIMBS, part_surface, trunk_roles
 LIMBS_OF_SIDES = tuple(f"{limb}.{side}" for limb in LIMBS for side in "LR")
 
 _ROUNDS = 4
+_TOLD = 1e-3  # metres inside that are told
 _UPPER = 0.3  # of a limb's first bone, from its root joint: so much goes with the trunk
 _AHEAD = 0.3  # seconds before it is needed that a correction begins, and after it that it ends
 _LEVER = 0.03  # metres: a swivel that moves what is inside by less than this a radian is no way out
@@ -117,6 +118,19 @@ def clear_limbs(clip):
         watched = {limb: ease.widened(turned.get(limb, np.zeros(clip.frames)), 2.0 * _AHEAD * clip.fps) > 0.0
                    for limb in LIMBS_OF_SIDES}
     return stuck
+
+
+def remaining(clip):
+    """What is still inside a pole: a list of (part, pole, frame, metres), the worst frame of each."""
+    played, out = clip.played(), []
+    for pole in clip.poles:
+        for part in clip.parts:
+            way, near = _way(clip, part, pole, played)
+            amount = obstacle.push(pole, part.skin, played, way, near).amount - obstacle.MARGIN
+            worst = int(np.argmax(amount))
+            if amount[worst] > _TOLD:
+                out.append((part.chain[0] if part.limb else "trunk", pole.name, worst, float(amount[worst])))
+    return out
 
 
 class _Inside:

@@ -43,6 +43,15 @@ class Miss(NamedTuple):
     millimetres: float
 
 
+class Left(NamedTuple):
+    """Skin that the body cannot keep out of something."""
+
+    part: str  # "trunk", or the role at the limb's beginning or end
+    surface: str  # a prop's name, or "floor"
+    frame: int  # the worst, counted from 0
+    millimetres: float
+
+
 class Fitted(NamedTuple):
     """What the fit comes to."""
 
@@ -52,6 +61,7 @@ class Fitted(NamedTuple):
     offset: np.ndarray  # (F, 3) metres, of the root
     moved: dict  # limb -> (F,) metres by which its end was moved besides
     misses: list  # Miss
+    left: list  # Left
     spent: dict  # contact id -> metres along its pole by which its licence was used
     broken: list  # wish.Broken
 
@@ -67,7 +77,7 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     pose, _ = transfer.world_pose(plan, motion)
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
-        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], {}, [])
+        return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     fades = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE)
     halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
@@ -88,9 +98,11 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
             break
         halves += stuck
     broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
+    left = [Left(part, what, frame, 1000.0 * metres)
+            for part, what, frame, metres in (*clear.remaining(clip), *ground.remaining(clip))]
     fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
-    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses, spent, broken)
+    return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses, left, spent, broken)
 
 
 class _Clip:

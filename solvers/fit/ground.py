@@ -10,6 +10,7 @@ from .body import LIMBS, part_surface, trunk_roles
 
 _UP = np.array([0.0, 0.0, 1.0])
 _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
+_TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
 _AHEAD = 0.2  # seconds before it is needed that a hand or foot begins to rise
 
@@ -82,3 +83,18 @@ def raise_ends(clip):
         if need.any():
             rise = np.maximum(ease.above(need, _AHEAD * clip.fps) * (1.0 - clip.led(limb)), need)
             clip.bring(played, limb, clip.joint(played, limb) + rise[:, None] * _UP, rise > 0.0, np.zeros(3))
+
+
+def remaining(clip):
+    """What is still under the floor: a list of (part, "floor", frame, metres), the worst frame of each."""
+    if clip.laid.floor is None:
+        return []
+    played, out = clip.played(), []
+    for name, skin in (("trunk", clip.lowest.trunk), *clip.lowest.ends.items()):
+        if skin is None:
+            continue
+        under = _need(skin, played, clip.laid.floor) - _MARGIN
+        worst = int(np.argmax(under))
+        if under[worst] > _TOLD:
+            out.append((name, "floor", worst, float(under[worst])))
+    return out

@@ -7,7 +7,7 @@ import numpy as np
 from .. import rotation
 from . import surface
 
-_MARGIN = 0.0015  # metres that skin keeps from a pole; what is stored is rounded
+MARGIN = 0.0015  # metres that skin keeps from a pole; what is stored is rounded
 _NEAR = 0.03  # metres beyond which nothing is looked at
 
 
@@ -61,7 +61,7 @@ def push(pole, skin, motion, way, near, weigh=None):
     tells what has farthest to go, where that is not the metres themselves.
     """
     amount, place = np.zeros(len(way)), np.zeros((len(way), 3))
-    clear = pole.radius + _MARGIN
+    clear = pole.radius + MARGIN
     first = rotation.normalize(np.cross(pole.axis, np.eye(3)[np.argmin(np.abs(pole.axis))]))
     second = np.cross(pole.axis, first)
     listed = np.flatnonzero(near)
