@@ -11,6 +11,7 @@ TOP, BOTTOM = 28.0, 22.0  # pixels that belong to the frame numbers and to the s
 _LEAST = 3.0  # pixels; a bar or row that were thinner could be neither seen nor hit
 _DOT = 7.0  # pixels around a mark that count as hitting it
 _SAMPLES = 33  # points of a ring or an arc
+_UPRIGHT = 0.7  # of an axis that goes down to the floor
 _BEYOND = 0.3  # metres that a pole is drawn beyond its highest and lowest grip
 _SPAN = (0.0, 2.0)  # metres of a pole that nobody holds
 
@@ -155,9 +156,14 @@ def path_at(contact, time):
 
 
 def span(script, prop):
-    """(lowest, highest) height in metres along a cylinder's axis that is worth showing."""
+    """(lowest, highest) height in metres along a cylinder's axis that is worth showing: what is touched, and from there
+    to the floor where the axis goes down to it."""
     held = [h for c in script.contacts if c.surface == prop.name for h in c.path.get("height", ())]
-    return (min(held) - _BEYOND, max(held) + _BEYOND) if held else _SPAN
+    low, high = (min(held) - _BEYOND, max(held) + _BEYOND) if held else _SPAN
+    if script.floor is not None and abs(prop.axis[2]) > _UPRIGHT:
+        foot = (script.floor - prop.point[2]) / prop.axis[2]
+        low, high = min(low, foot), max(high, foot)
+    return low, high
 
 
 def box_corners(prop):

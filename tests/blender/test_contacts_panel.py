@@ -397,7 +397,9 @@ def test_a_touch_of_the_body_goes_with_its_bone():
 def test_lines_of_props():
     pole = captured().props[0]
     axis, low, high = shapes.prop_lines(captured(), pole)
-    assert axis[:, 2] == pytest.approx([0.7, 1.3]) and (low[0, 2], high[0, 2]) == pytest.approx((0.7, 1.3))
+    assert axis[:, 2] == pytest.approx([0.0, 1.3]) and (low[0, 2], high[0, 2]) == pytest.approx((0.0, 1.3))
+    hung = shapes.prop_lines(replace(captured(), floor=None), pole)[0]
+    assert hung[:, 2] == pytest.approx([0.7, 1.3]), "without a floor it is drawn where it is held"
     box = shapes.prop_lines(captured(), Prop("box", "box", (0.0, 0.0, 1.0), size=(1.0, 2.0, 3.0)))
     corners = np.concatenate(box)
     assert np.ptp(corners, axis=0) == pytest.approx([1.0, 2.0, 3.0]) and corners[:, 2].min() == pytest.approx(-0.5)
