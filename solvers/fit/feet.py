@@ -6,7 +6,7 @@ from .. import rotation
 from . import ease, sole
 from .demand import Demand, rows_of
 
-_FADE = 0.3  # seconds in which a foot comes to lie flat, and leaves it, where nothing else is asked for
+_FADE = 0.4  # seconds in which a foot comes to lie flat, and leaves it, where nothing else is asked for
 _BEND = np.radians(60.0)  # that toes bend up by at most to lie on the floor under a raised heel
 _EASED, _SHIFTED = 0.15, 0.04  # seconds and metres: two plants within both are one stand
 _STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
