@@ -181,8 +181,10 @@ class FOOTHOLD_OT_save_report(Operator, ExportHelper):
 
     @classmethod
     def poll(cls, context):
-        if not context.window_manager.foothold.report:
-            cls.poll_message_set("Measure first")
+        shown = context.window_manager.foothold
+        if not shown.report or shown.report_of != report_of(context.scene.foothold):
+            cls.poll_message_set("Measure first: what was measured is not what take and body play now"
+                                 if shown.report else "Measure first")
             return False
         return True
 
