@@ -16,7 +16,7 @@ import numpy as np
 
 from ...solvers import rest, rotation
 from ...solvers.errors import FootholdError
-from . import evaluate, measure
+from . import evaluate, measure, prop_shapes
 
 MIDDLE, LEFT, RIGHT = range(3)
 _STICKS = ((0.30, 0.31, 0.33), (0.05, 0.27, 0.80), (0.90, 0.28, 0.03))  # linear, by side
@@ -49,14 +49,15 @@ class Look(NamedTuple):
     joints: np.ndarray  # (J, 3)
 
 
-def contact_sheet(path, scene, take, body, frames=None, columns=4, size=320, worst=(), props=(), floor=0.0,
+def contact_sheet(path, scene, take, body, frames=None, columns=4, size=320, worst=(), props=None, floor=0.0,
                   progress=None):
     """Draw the armature `take` beside `body` at some frames of `scene` into one PNG at `path`.
 
     `body` may be several armatures, which then stand side by side (A beside B). `frames` are frame numbers, 12 spread
     evenly over the clip where left out; the frames `worst` are added and marked. `columns` cells lie in a row, `size`
     is the height of a figure's picture in pixels. `props` are cylinders (start (3,), end (3,), radius) in world
-    space; `floor` is the height of the floor. Bodies without a mesh are drawn as sticks. Returns the frames drawn.
+    space; where left out, each figure has those of its own contacts. `floor` is the height of the floor. Bodies without
+    a mesh are drawn as sticks. Returns the frames drawn.
     Raises FootholdError where the path cannot be written or an armature has no bones.
     """
     steps = contact_sheet_steps(path, scene, take, body, frames, columns, size, worst, props, floor)
@@ -69,7 +70,7 @@ def contact_sheet(path, scene, take, body, frames=None, columns=4, size=320, wor
             progress(done)
 
 
-def contact_sheet_steps(path, scene, take, body, frames=None, columns=4, size=320, worst=(), props=(), floor=0.0):
+def contact_sheet_steps(path, scene, take, body, frames=None, columns=4, size=320, worst=(), props=None, floor=0.0):
     """`contact_sheet` as a generator of the part done, 0 to 1; closing it early leaves nothing behind."""
     path = _writable(path)
     bodies = list(body) if isinstance(body, (list, tuple)) else [body]
@@ -82,9 +83,12 @@ def contact_sheet_steps(path, scene, take, body, frames=None, columns=4, size=32
     view = _View.fitted(looks, forward, floor)
     width, height = max(int(round(_ASPECT * size)), 16), max(int(size), 16)
     cells = []
+    solids = [[prop_shapes.Pole(*prop) for prop in props] if props is not None else prop_shapes.of_armature(armature)
+              for armature in armatures]
     with _studio(scene, width, height, view) as studio:
         for i, row in enumerate(looks):
-            cells.append([studio.picture(look, _SKIN if k else _STICKS, props, floor) for k, look in enumerate(row)])
+            cells.append([studio.picture(look, _SKIN if k else _STICKS, own, floor)
+                          for k, (look, own) in enumerate(zip(row, solids))])
             yield 0.2 + 0.8 * (i + 1) / len(looks)
         titles = ["take: " + take.name, *("body: " + b.name for b in bodies)]
         sheet = _compose(cells, shown, set(worst), titles, view.tile, columns, width, height, studio)
@@ -232,6 +236,14 @@ def tube(start, end, radii, colour, sides=8):
                             np.stack([j, i, np.full(sides, 2 * sides)], 1),
                             np.stack([i + sides, j + sides, np.full(sides, 2 * sides + 1)], 1)])
     return _faces(points, walls, colour)
+
+
+def _prop(solid):
+    """A prop_shapes.Pole or Box as a Shape."""
+    if isinstance(solid, prop_shapes.Pole):
+        return tube(solid.start, solid.end, (solid.radius, solid.radius), 0, 24)
+    faces = [(3, 2, 1, 0), (4, 5, 6, 7), *((i, (i + 1) % 4, (i + 1) % 4 + 4, i + 4) for i in range(4))]
+    return _faces(solid.corners, faces, 0)
 
 
 def ball(centre, radius, colour, rings=8):
@@ -386,12 +398,12 @@ class _Studio:
         self.scene.collection.objects.link(ob)
         return ob
 
-    def picture(self, look, palette, props, floor):
+    def picture(self, look, palette, solids, floor):
         """Pixels (H, W, 3), 0 to 1 as displayed, bottom row first."""
         placed = [self.place(look.shape, palette, True),
                   self.place(_floor(look, self.view.tile, floor), _TILES, False)]
-        if len(props):
-            placed.append(self.place(_joined([tube(a, b, (r, r), 0, 24) for a, b, r in props]), (_PROP,), False))
+        if solids:
+            placed.append(self.place(_joined([_prop(solid) for solid in solids]), (_PROP,), False))
         self.camera.matrix_world = self.view.camera(look, floor).T.tolist()
         path = os.path.join(self.folder, "picture.png")
         self.scene.render.filepath = path

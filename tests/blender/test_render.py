@@ -9,7 +9,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from foothold.operators.bridge import measure, render  # noqa: E402
+from foothold.operators.bridge import measure, prop_shapes, render, scripts  # noqa: E402
+from foothold.solvers.contacts.script import ContactScript, Prop  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 
 SIZE = 64
@@ -189,14 +190,44 @@ def test_frames_are_spread_and_the_worst_are_marked(scene, tmp_path):
     assert red.any()
 
 
+def greens(picture):
+    """How many pixels have the colour of a prop."""
+    return (picture[..., 1] - picture[..., [0, 2]].max(axis=-1) > 0.04).sum()
+
+
+@pytest.mark.parametrize("prop", [Prop("pole", point=(0.0, 0.6, 0.0), radius=0.05),
+                                  Prop("crate", "box", (0.0, 0.6, 1.0), size=(0.3, 0.3, 0.3))], ids=["pole", "box"])
+def test_each_figure_has_the_props_of_its_own_contacts(scene, tmp_path, prop):
+    take, body = add_armature("Take"), add_armature("Body")
+    script = ContactScript(24.0, 20, (prop, Prop("rock", "mesh")))
+    scripts.store(body.animation_data.action, script)
+    assert prop_shapes.of_armature(take) == [] and len(prop_shapes.of_armature(body)) == 1
+    out = tmp_path / "sheet.png"
+    render.contact_sheet(out, scene, take, body, frames=[1], size=SIZE)
+    assert greens(panel(pixels(out), 0)) == 0 and greens(panel(pixels(out), 1)) > 20
+    body.animation_data.action[scripts.KEY] = "nonsense"
+    assert prop_shapes.of_armature(body) == [], "a picture can do without"
+
+
+def test_a_box_lies_where_its_prop_says():
+    solid = prop_shapes._solid(None, Prop("crate", "box", (1.0, 2.0, 3.0), (0.0, 0.0, 1.0), size=(0.2, 0.4, 0.6)))
+    assert solid.corners.min(axis=0) == pytest.approx([0.9, 1.8, 2.7])
+    assert solid.corners.max(axis=0) == pytest.approx([1.1, 2.2, 3.3])
+    shape = render._prop(solid)
+    assert len(shape.starts) == 6 and len(shape.points) == 8
+    for face in shape.corners.reshape(6, 4):
+        a, b, c = shape.points[face[:3]]
+        out = np.cross(b - a, c - b)
+        assert out @ (shape.points[face].mean(axis=0) - solid.corners.mean(axis=0)) > 0.0, "faces look outwards"
+
+
 def test_a_prop_stands_in_both_pictures(scene, tmp_path):
     take, body = add_armature("Take"), add_armature("Body")
     out = tmp_path / "sheet.png"
     pole = ((0.0, 0.6, 0), (0.0, 0.6, 3), 0.05)
     render.contact_sheet(out, scene, take, body, frames=[1], size=SIZE, props=[pole])
     for figure in (0, 1):
-        picture = panel(pixels(out), figure)
-        assert (picture[..., 1] - picture[..., [0, 2]].max(axis=-1) > 0.04).sum() > 20
+        assert greens(panel(pixels(out), figure)) > 20
 
 
 def test_an_armature_that_turns_away_still_faces_the_camera(scene, tmp_path):
