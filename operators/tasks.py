@@ -196,6 +196,9 @@ def _say(done):
     for miss in done.contacts.get("misses", ()):
         terminal.say(f"contact '{miss['contact']}' ({miss['effector']} on {miss['surface']}) is {miss['mm']:g} mm out "
                      f"of reach at frame {miss['frame']}")
+    for miss in done.contacts.get("broken_by_edits", ()):
+        terminal.say(f"an edit of '{miss['bone']}' keeps contact '{miss['contact']}' {miss['mm']:g} mm away at frame "
+                     f"{miss['frame']}")
     for part in done.contacts.get("inside", ()):
         terminal.say(f"'{part['part']}' stays {part['mm']:g} mm inside '{part['surface']}' at frame {part['frame']}")
     for name, metres in done.contacts.get("licence_mm", {}).items():
