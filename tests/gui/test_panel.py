@@ -13,6 +13,7 @@ with bpy.context.temp_override(window=window):
     bpy.ops.foothold.import_take(filepath={str(DEMO / "take.bvh")!r})
     bpy.ops.foothold.import_body(filepath={str(DEMO / "body.blend")!r})
     bpy.ops.foothold.match_scene()
+    bpy.context.scene.foothold.stage_contacts = False  # until the last of the tests
     bpy.ops.ed.undo_push(message="Imported")
 result = True
 """
@@ -29,16 +30,21 @@ result = [sorted((a.name, "foothold_baked" in a) for a in bpy.data.actions),
 
 def find(window, operator, upwards=False, share=0.25):
     """The pixel of an operator's button in the open tab; in coarser steps than `find_button`, so that it is quicker."""
+    return seek(window, f"bpy.ops.{operator}(", "ctrl+c", upwards, share)
+
+
+def seek(window, words, keys, upwards=False, share=0.25):
+    """The pixel of what copies these words when the keys are pressed over it."""
     left, top, right, bottom = window.sidebar()
     rows = range(top + 60, bottom - 5, 16)
     for y in reversed(rows) if upwards else rows:
         x = int(left + share * (right - left))
         window.run("bpy.context.window_manager.clipboard = ''")
         window.move(x, y)
-        window.key("ctrl+c")
-        if f"bpy.ops.{operator}(" in window.run("result = bpy.context.window_manager.clipboard"):
+        window.key(keys)
+        if words in window.run("result = bpy.context.window_manager.clipboard"):
             return x, y
-    raise AssertionError(f"no button of {operator} in {window.picture('missing_button')}")
+    raise AssertionError(f"nothing copies {words} in {window.picture('missing_button')}")
 
 
 def quiet(window):
@@ -174,4 +180,31 @@ def test_contact_sheet_shows_progress_and_is_written(panel, tmp_path):
     panel.picture("panel_sheet")
     panel.until(f"{RUNNING}; result = not result", timeout=200)
     assert target.stat().st_size > 50_000
+    quiet(panel)
+
+
+SCRIPTS = """
+import sys
+scripts = sys.modules["bl_ext.user_default.foothold.operators.bridge.scripts"]
+scene = bpy.context.scene.foothold
+kept = [scripts.load(a.animation_data.action) for a in (scene.take, scene.body)]
+result = [script and len(script.contacts) for script in kept]
+"""
+
+
+def test_the_stage_contacts_is_switched_on_and_bakes(panel):
+    assert panel.run(SCRIPTS) == [None, None]
+    panel.click(*seek(panel, "foothold.stage_contacts", "ctrl+shift+alt+c", share=0.5))
+    panel.until("result = bpy.context.scene.foothold.stage_contacts")
+    panel.click(*find(panel, "foothold.bake"))
+    panel.until(f"{RUNNING}; running = result\n{SCRIPTS}\nresult = not running and result[1]", timeout=200)
+    panel.settle(1.5)
+    of_take, of_body = panel.run(SCRIPTS)
+    assert of_take == of_body > 10
+    panel.picture("panel_contacts_baked")
+    left, _top, _right, _bottom = panel.sidebar()
+    panel.move(left // 2, 400)
+    panel.key("ctrl+z")
+    panel.settle(1.5)
+    assert panel.run(SCRIPTS)[0] is None, "one undo step takes the contacts back, too"
     quiet(panel)
