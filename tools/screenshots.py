@@ -174,7 +174,7 @@ def pictures(stage):
         bpy.ops.foothold.play_ab(side="A")
         bpy.ops.foothold.measure()
     yield from stage.show_only("Review", "Sculpting")
-    stage.picture("review", height=590)
+    stage.picture("review", height=880)
 
     settings.body.hide_set(True)
     with stage.over():
@@ -186,7 +186,7 @@ def pictures(stage):
     bpy.context.scene.foothold_contacts.active = next(r.ident for r in rows.rows
                                                       if r.kind == "grip" and r.first <= GRIP <= r.last)
     yield from stage.show_only("Contacts", "Texture Paint")
-    stage.picture("contacts_panel", height=900)
+    stage.picture("contacts_panel", height=915)
 
     bpy.context.window_manager.foothold.side = "BODY"
     yield from stage.show_only("Roles", "UV Editing")

@@ -229,9 +229,9 @@ class FOOTHOLD_PT_bake(Part, Panel):
         column = self.layout.column()
         column.prop(settings, "stage_contacts")
         if settings.stage_contacts:
-            column.row().prop(settings, "prefer", expand=True)
+            column.prop(settings, "prefer")
             column.prop(settings, "prop_size")
-        column.row().prop(settings, "scale", expand=True)
+        column.prop(settings, "scale")
         if settings.scale == "NUMBER":
             numbers = column.column(align=True)
             numbers.prop(settings, "horizontal")
@@ -295,7 +295,7 @@ class FOOTHOLD_PT_review(Part, Panel):
         missed = review.misses(found)
         if missed:
             header, body = self.layout.panel("foothold_misses")
-            header.label(text=f"Contacts Not Kept: {len(missed)}", icon="ERROR")
+            header.label(text=f"Not Kept: {len(missed)}", icon="ERROR")
             if body is not None:
                 lists.draw_misses(body, missed)
         lines = review.moved_lines(found)
