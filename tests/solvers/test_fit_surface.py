@@ -62,7 +62,10 @@ def test_skin_follows_its_bones_as_a_loop_over_vertices_says(seed):
     truth = skinned(figure.rest, skin, motion, wanted)
     assert np.abs(surface.places(bound, motion) - truth).max() < 1e-12
     assert np.abs(surface.places(bound, motion, [7, 2]) - truth[[7, 2]]).max() < 1e-12
+    frames, vertices = np.array([0, 8, 3, 3]), np.array([5, 0, 11, 12])
+    assert np.abs(surface.some(bound, motion, frames, vertices) - truth[frames, vertices]).max() < 1e-12
     way = np.array([0.6, 0.0, -0.8])
+    assert np.abs(surface.lowest(bound, motion, way) - (truth @ way).min(axis=1)).max() < 1e-12
     assert np.abs(surface.along(bound, motion, way, slice(3, 6)) - truth[3:6] @ way).max() < 1e-12
 
 
