@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import rotation
-from . import ease, obstacle, root
+from . import ease, flesh, obstacle, root
 from .body import LIMBS, part_surface, trunk_roles
 
 LIMBS_OF_SIDES = tuple(f"{limb}.{side}" for limb in LIMBS for side in "LR")
@@ -41,7 +41,7 @@ def parts(body):
                 continue
             a, b = (body.bound.positions[0, roles[role]] for role in chain[:2])
             beyond = (body.skin.points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12) > _UPPER
-            first |= ~beyond
+            first |= ~beyond & flesh.of(body.plan.body._replace(rest=body.bound), body.skin, [chain[0]])
             led = chain[0] in answered and chain[1] in answered
             for role, end, keep in ((chain[0], chain[1], beyond), (chain[1], chain[2], None)) if led else ():
                 skin = part_surface(body, [role], keep)
@@ -117,7 +117,7 @@ def clear_limbs(clip):
             return []
         watched = {limb: ease.widened(turned.get(limb, np.zeros(clip.frames)), 2.0 * _AHEAD * clip.fps) > 0.0
                    for limb in LIMBS_OF_SIDES}
-    return stuck
+    return [half for half in stuck if half.frames.any()]
 
 
 def remaining(clip):
@@ -165,11 +165,14 @@ class _Inside:
             clip.set(role, rotation.mul(rotation.exp(turn), clip.turn(role)))
 
     def half(self):
-        """The root.Half that would bring it out: what lies farther down a led limb follows the root by less."""
+        """The root.Half that would bring it out while it is led: what lies farther down the limb follows by less.
+
+        A free limb that sweeps through a pole is no reason to move the body.
+        """
         way, length = self.end - self.start, rotation.norm(self.end - self.start)
         along = rotation.dot(self.lever, way) / np.maximum(length, 1e-9) ** 2
         follows = np.clip(1.0 - along, _FOLLOWS, 1.0)
-        return root.Half(self.push.amount > 0.0, self.way,
+        return root.Half((self.push.amount > 0.0) & self.clip.is_led(self.limb), self.way,
                          rotation.dot(self.clip.offset, self.way) + self.push.amount / follows)
 
 

@@ -8,6 +8,7 @@ from . import ease
 from .demand import Demand, rows_of
 
 _GOES_ON = 0.15  # of that time, that a turn which changes at its end goes on changing
+_AWAY = np.radians((90.0, 150.0))  # off what it holds, between which a palm comes to roll about the hand
 _PLAY, _EASY = 13.0, 0.2  # degrees to each side, and seconds, in which a grip does not turn about its pole
 _FADE = 0.5  # seconds in which a hand at least turns to what it holds, and back
 
@@ -27,7 +28,8 @@ def column(contact, name, times):
 
     Cubic pieces whose slopes at the samples are those of the chord between their neighbours (Catmull and Rom 1974).
     """
-    at, values = np.array(contact.path["time"]), np.array(contact.path[name])
+    at, first = np.unique(contact.path["time"], return_index=True)
+    values = np.array(contact.path[name])[first]
     if len(at) < 2:
         return np.full(len(times), values[0])
     slope = np.gradient(values, at)
@@ -73,11 +75,23 @@ def oriented(palm, hand, faced, fps):
     for contact, rows, normal in faced:
         if normal is None:
             continue
-        change[rows] = rotation.log(rotation.between(rotation.rotate(hand[rows], palm.out), -normal))
+        change[rows] = rotation.log(_facing(palm, hand[rows], -normal))
         mask[rows] = True
         coming[rows.start] = max(contact.approach, _FADE) * fps
         going[rows.stop - 1] = max(contact.release, _FADE) * fps
     return rotation.mul(rotation.exp(ease.spread(change, mask, coming, going, _GOES_ON)), hand) if mask.any() else hand
+
+
+def _facing(palm, hand, way):
+    """World rotations (T, 4) that turn a hand (T, 4) for its palm to face `way` (T, 3).
+
+    By the shortest way; a palm that faces away has none, and rolls about the hand first, one way round throughout.
+    """
+    along, out = rotation.rotate(hand, palm.along), rotation.rotate(hand, palm.out)
+    roll = np.unwrap(np.arctan2(rotation.dot(way, rotation.cross(along, out)), rotation.dot(way, out)))
+    part = ease.smoothstep((rotation.vector_angle(out, way) - _AWAY[0]) / (_AWAY[1] - _AWAY[0]))
+    rolled = rotation.exp((part * roll)[:, None] * along)
+    return rotation.mul(rotation.between(rotation.rotate(rolled, out), way), rolled)
 
 
 def demands(palm, side, hand, held, props, floor, fps):

@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import rotation
 
-FINE = 4000  # directions in which dense skin that stands is looked at; 2 degrees apart
+_DIRECTIONS = 4000  # in which a bone's outermost vertices are looked for; 2 degrees apart
+_SHARED = 0.02  # weight of a second bone from which a vertex is carried by two
 _MANY = 3000  # vertices of a hand or foot beyond which not all are looked at
-_DIRECTIONS = 600  # in which a bone's outermost vertices are looked for; 6 degrees apart
 
 
 class Surface(NamedTuple):
@@ -61,17 +61,17 @@ def some(surface, motion, frames, vertices):
     return (rotation.rotate(turns, held[..., :3]) + held[..., 3:] * heads).sum(axis=1)
 
 
-def outermost(skin, keep, directions=_DIRECTIONS):
+def outermost(skin, keep):
     """Which of the vertices `keep` (N,) bool can be a bone's outermost in some direction, (N,) bool.
 
-    Only these can be the lowest over a floor, so that few need to be looked at. Vertices count for their heaviest bone.
-    More `directions` tell the rim of what is flat more closely.
+    Only these can be the lowest over a floor, so that few need to be looked at. What two bones carry counts throughout:
+    next to a joint the lowest may be the outermost of neither.
     """
-    out = np.zeros(len(skin.points), bool)
-    ways = np.array_split(_sphere(directions), max(directions // 250, 1))
+    out = keep & (skin.weights[:, 1] > _SHARED)
+    ways = np.array_split(_sphere(_DIRECTIONS), 16)
     for joint in np.unique(skin.bones[keep, 0]):
-        own = np.flatnonzero(keep & (skin.bones[:, 0] == joint))
-        if joint >= 0:
+        own = np.flatnonzero(keep & ~out & (skin.bones[:, 0] == joint))
+        if joint >= 0 and len(own):
             for some_ways in ways:
                 out[own[np.argmax(skin.points[own] @ some_ways.T, axis=0)]] = True
     return out
@@ -81,7 +81,7 @@ def standing(skin, keep):
     """Which of the vertices `keep` (N,) bool are looked at when it is about what stands: all of them, or the outermost
     where they are very many. Next to a joint, where two bones carry a vertex, it may be the lowest without being the
     outermost of either."""
-    return keep if keep.sum() <= _MANY else keep & outermost(skin, keep, FINE)
+    return keep if keep.sum() <= _MANY else outermost(skin, keep)
 
 
 def lowest(surface, motion, direction, rows=slice(None)):
