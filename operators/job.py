@@ -17,6 +17,7 @@ from ..solvers.skeleton import backward, branch, forward, identity_channels, res
 from . import fitting
 from .bridge import compat, evaluate, keys, rates, read, samples, scripts, told
 from .bridge import roles as role_store
+from .bridge.evaluate import part
 
 STAGES = ("transfer", "contacts")
 AWRY = np.radians(0.1)  # a bone that evaluates this far from its keys is reported
@@ -415,16 +416,6 @@ def finish(settings, frames, channels, report, script=None):
     told.store(action, report.contacts)
     report.seconds["write"] = time.perf_counter() - started
     return report
-
-
-def part(steps, start, end):
-    """The steps of a stage, scaled into a part of the whole; hands on what the stage returns."""
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as stop:
-            return stop.value
-        yield start + (end - start) * done
 
 
 def _as_seen_steps(scene, armature, plan, take, pose, channels):

@@ -110,3 +110,13 @@ def samples_steps(scene, armature, skeleton, frames):
     return samples.Samples(skeleton, len(frames), held, dict.fromkeys(joints, "QUATERNION"),
                            {j: v for j, v in place.items() if v.any()}, turned,
                            {j: v for j, v in size.items() if np.any(v != 1.0)}, world[0] if still else world)
+
+
+def part(steps, start, end):
+    """The steps of a stage, scaled into a part of the whole; hands on what the stage returns."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as stop:
+            return stop.value
+        yield start + (end - start) * done

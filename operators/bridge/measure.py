@@ -91,7 +91,7 @@ def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pur
     frames = frames_of(scene, (take, body), frame_range)
     script, clock = laid_out_script(body)
     steps = record_steps(scene, (take, body), frames)
-    recorders = yield from (steps if script is None else _part(steps, 0.0, 0.3))
+    recorders = yield from (steps if script is None else evaluate.part(steps, 0.0, 0.3))
     take_side, body_side = (recorder.side(r) for recorder, r in zip(recorders, roles))
     fps = rates.of_scene(scene)
     motion, repaired = flips.repair_motion(take_side.motion, take_side.parents, fps)
@@ -104,7 +104,7 @@ def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pur
     if repaired:
         found["notes"].append(f"{len(repaired)} flips of the take's own were turned back before comparing.")
     if script is not None:
-        observed = yield from _part(_observe_steps(scene, body, body_side, script, clock, frames), 0.3, 1.0)
+        observed = yield from evaluate.part(_observe_steps(scene, body, body_side, script, clock, frames), 0.3, 1.0)
         if observed is None:
             found["notes"].append(f"'{body.name}' has no mesh to be seen: how it keeps its contacts was not measured.")
         else:
@@ -134,16 +134,6 @@ def _observe_steps(scene, armature, side, script, clock, frames):
     seen = yield from surfaces.seen_steps(scene, armature, probe, frames)
     return contact_report.Observed(figure, motion, flesh.palms(figure, at_rest)[0], probe, seen, frames,
                                    clock.time(frames))
-
-
-def _part(steps, start, end):
-    """The steps of a stage, scaled into a part of the whole; hands on what the stage returns."""
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as stop:
-            return stop.value
-        yield start + (end - start) * done
 
 
 def measure(scene, take, body, frame_range=None, progress=None, **options):

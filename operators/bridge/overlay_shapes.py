@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...solvers.contacts.script import BODY_PARTS, EFFECTORS
+from ...solvers.fit import hands
 
 BAR, GAP = 15.0, 2.0  # pixels of a row of bars and between two, at scale 1
 TOP, BOTTOM = 28.0, 22.0  # pixels that belong to the frame numbers and to the scroll bar
@@ -141,9 +142,9 @@ def turn(axis):
 
 def on_cylinder(prop, height, azimuth, gap=0.0):
     """Points (N, 3) on a cylinder at heights along its axis and azimuths in degrees, `gap` metres off its surface."""
-    height, azimuth, gap = np.broadcast_arrays(height, np.radians(azimuth), gap)
-    own = np.stack([(prop.radius + gap) * np.cos(azimuth), (prop.radius + gap) * np.sin(azimuth), height], axis=-1)
-    return np.asarray(prop.point) + own.reshape(-1, 3) @ turn(prop.axis).T
+    height, azimuth, gap = (part.ravel() for part in np.broadcast_arrays(height, azimuth, gap))
+    middle, normal = hands.on_cylinder(prop, height, azimuth)
+    return middle + (prop.radius + gap)[:, None] * normal
 
 
 def path_at(contact, time):

@@ -6,6 +6,8 @@ is needed: it is widened first.
 
 import numpy as np
 
+from ..contacts.segments import runs
+
 _TURNS = 60  # of blurring and drawing back
 _SLOPE = 10  # parts of a fade, of which the first tells how fast a correction changes
 
@@ -14,12 +16,6 @@ def smoothstep(part):
     """From 0 to 1 with speed and acceleration zero at both ends (Perlin 2002)."""
     part = np.clip(part, 0.0, 1.0)
     return part ** 3 * (10.0 - part * (15.0 - 6.0 * part))
-
-
-def runs(mask):
-    """(first, last) frames, (N, 2), of the runs of a mask (F,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return np.stack([edges[0::2], edges[1::2] - 1], axis=-1)
 
 
 def spread(values, held, coming, going, goes_on=1.0):
@@ -71,7 +67,7 @@ def widened(need, frames):
 def above(need, frames):
     """The smoothest simple curve (F,) that is nowhere under a necessity (F,): widened, then blurred within that width.
 
-    Where nothing is needed within `frames` it is exactly as low as the necessity.
+    It rises from zero, and is back at it, twice `frames` away from what is needed.
     """
     half = max(int(frames) // 2, 1)
     wide = widened(need, 2 * half)

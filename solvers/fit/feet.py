@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import rotation
+from ..contacts.segments import runs
 from . import ease, sole
 from .demand import Demand, rows_of
 
@@ -37,7 +38,7 @@ def _headings(own, turns, stood):
     base = np.arctan2(own.heading[1], own.heading[0])
     angles = np.unwrap(np.arctan2(way[:, 1], way[:, 0]) - base)
     kept = angles.copy()
-    for first, last in ease.runs(stood):
+    for first, last in runs(stood):
         kept[first:last + 1] = angles[first:last + 1].mean()
     return angles, kept
 

@@ -69,7 +69,7 @@ class Fitted(NamedTuple):
 def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     """The Fitted motion of a whole clip.
 
-    `body` is a body.Body, `motion` the take's (world space; the joints `transfer.placed` have positions),
+    `body` is a body.Body, `motion` the take's (world space, with the positions of all mapped joints),
     `source_palms` side -> (F, 3) the performer's palms, `wishes` wish.Wishes that it goes through. A script without
     contacts that count changes nothing, bit for bit.
     """

@@ -12,7 +12,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
 _TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
-_AHEAD = 0.2  # seconds before it is needed that a hand or foot begins to rise
+_AHEAD = 0.2  # half the seconds before it is needed that a hand or foot begins to rise
 
 
 class Lowest(NamedTuple):

@@ -26,7 +26,7 @@ def on_cylinder(prop, height, azimuth):
 def column(contact, name, times):
     """One column (T,) of a contact's path at some times: through its samples, without a kink at any of them.
 
-    Cubic pieces whose slopes at the samples are those of the chord between their neighbours (Catmull and Rom 1974).
+    Cubic pieces whose slopes at the samples are those of the parabola through each and its neighbours.
     """
     at, first = np.unique(contact.path["time"], return_index=True)
     values = np.array(contact.path[name])[first]
