@@ -5,13 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import rotation
-from . import ease, flesh, obstacle, root
-from .body import LIMBS, part_surface, trunk_roles
+from . import ease, flesh, net, obstacle, root
+from .body import LIMBS, trunk_roles
 
 LIMBS_OF_SIDES = tuple(f"{limb}.{side}" for limb in LIMBS for side in "LR")
 
-_ROUNDS = 4
+_ROUNDS = 6
 _TOLD = 1e-3  # metres inside that are told
+_SHARE = 0.6  # of the time before, in each round, that a limb takes to be led by what its end holds
 _UPPER = 0.3  # of a limb's first bone, from its root joint: so much goes with the trunk
 _AHEAD = 0.3  # half the seconds before it is needed that a correction begins, and after it that it ends
 _LEVER = 0.03  # metres: a swivel that moves what is inside by less than this a radian is no way out
@@ -23,17 +24,20 @@ class Part(NamedTuple):
     """Skin that is kept out of poles together."""
 
     limb: str  # "foot.L", or "" for the trunk
-    skin: object  # surface.Surface
+    skin: net.Net
     radius: float  # metres: what its skin reaches from its joints and the lines between
     chain: tuple  # roles whose joints it lies along
 
 
 def parts(body):
     """The Parts of a body: its trunk with the beginnings of its limbs, and the bones of its limbs."""
-    roles, answered = body.plan.body.roles, body.plan.answered
     if body.skin is None:
         return []
-    out, first = [], np.zeros(len(body.skin.points), bool)
+    roles, answered = body.plan.body.roles, body.plan.answered
+    figure = body.plan.body._replace(rest=body.bound)
+    trunk = trunk_roles(body.plan.body)
+    trunk_skin = flesh.of(figure, body.skin, [*trunk, *(r for r in roles if r.split(".")[0] == "shoulder")])
+    listed, first = [], np.zeros(len(body.skin.points), bool)  # (limb, which vertices, chain)
     for limb, (upper, lower) in LIMBS.items():
         for side in "LR":
             chain = [f"{name}.{side}" for name in (upper, lower, limb)]
@@ -41,20 +45,26 @@ def parts(body):
                 continue
             a, b = (body.bound.positions[0, roles[role]] for role in chain[:2])
             beyond = (body.skin.points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12) > _UPPER
-            first |= ~beyond & flesh.of(body.plan.body._replace(rest=body.bound), body.skin, [chain[0]])
-            led = chain[0] in answered and chain[1] in answered
-            for role, end, keep in ((chain[0], chain[1], beyond), (chain[1], chain[2], None)) if led else ():
-                skin = part_surface(body, [role], keep)
-                if skin is not None:
-                    out.append(Part(f"{limb}.{side}", skin, _reach(body, skin, (role, end)), (role, end)))
-    trunk = trunk_roles(body.plan.body)
-    skin = part_surface(body, [*trunk, *(r for r in roles if r.split(".")[0] == "shoulder")])
-    beginnings = part_surface(body, [f"{upper}.{s}" for upper, _ in LIMBS.values() for s in "LR"], first)
+            whole = flesh.of(figure, body.skin, [chain[0]])
+            first |= ~beyond & whole
+            if chain[0] in answered and chain[1] in answered:
+                listed += [(f"{limb}.{side}", whole & beyond, tuple(chain[:2])),
+                           (f"{limb}.{side}", flesh.of(figure, body.skin, [chain[1]]), tuple(chain[1:]))]
     chain = tuple(role for role in trunk if role in roles)
-    for one in (skin, beginnings):
-        if one is not None:
-            out.append(Part("", one, _reach(body, one, chain), chain))
-    return out
+    listed += [("", first, chain), ("", trunk_skin, chain)]
+    return [Part(limb, skin, _reach(body, skin.skin, chain), chain)
+            for (limb, _, chain), skin in zip(listed, _nets(body, [keep for _, keep, _ in listed])) if skin.count]
+
+
+def _nets(body, kept):
+    """A net.Net for each of the `kept` (N,) bool: an edge from one to another is the former's."""
+    bound = body.skin.weights.sum(axis=1) > 0.0
+    owner = np.full(len(bound), len(kept))
+    for k, keep in enumerate(kept):
+        owner[keep & bound] = k
+    edges = net.edges_of(body.skin)
+    edges = edges[(owner[edges] < len(kept)).all(axis=1)]
+    return [net.net(body.bound, body.skin, edges[owner[edges].min(axis=1) == k]) for k in range(len(kept))]
 
 
 def _reach(body, skin, chain):
@@ -104,7 +114,7 @@ def clear_limbs(clip):
     One that is led turns about the line from its root joint to its end, which stays; a free one turns as a whole.
     """
     watched = dict.fromkeys(LIMBS_OF_SIDES, True)  # limb -> the frames in which it may be inside
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         played, stuck, turned = clip.played(), [], {}
         for pole in clip.poles:
             for part in (p for p in clip.parts if p.limb and np.any(watched[p.limb])):
@@ -112,7 +122,7 @@ def clear_limbs(clip):
                 if inside.push.amount.any():
                     stuck.append(inside.half())
                     turned[part.limb] = turned.get(part.limb, False) | (inside.push.amount > 0.0)
-                    inside.turn()
+                    inside.turn(_SHARE ** turn)
         if not stuck:
             return []
         watched = {limb: ease.widened(turned.get(limb, np.zeros(clip.frames)), 2.0 * _AHEAD * clip.fps) > 0.0
@@ -149,10 +159,10 @@ class _Inside:
         lever = rotation.cross(places - self.start[frames], self.way[frames])
         return needs / np.maximum(rotation.norm(lever), _LEVER)
 
-    def turn(self):
-        """Turn the limb as far as it has to."""
+    def turn(self, share):
+        """Turn the limb as far as it has to; for a `share` of the time that its end takes to come and go it is led."""
         clip, amount = self.clip, self.push.amount
-        held = clip.led(self.limb)
+        held = clip.led(self.limb, share)
         across = rotation.cross(self.lever, self.way)
         free = (np.minimum(amount / np.maximum(rotation.norm(across), _LEVER), _MOST)[:, None]
                 * rotation.normalize(across))

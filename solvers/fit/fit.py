@@ -277,9 +277,9 @@ class _Clip:
         least = min((contact.priority for contact, _ in self.nearer), default=0.0)
         return [(contact.id, metres) for contact, metres in self.nearer if contact.priority == least]
 
-    def led(self, limb):
-        """How much (F,), 0 to 1, a limb's end is led by its Demands."""
-        held, fade = self.is_led(limb), np.full(self.frames, self.fades[limb] * self.fps)
+    def led(self, limb, share=1.0):
+        """How much (F,), 0 to 1, a limb's end is led by its Demands, coming and going in a `share` of its time."""
+        held, fade = self.is_led(limb), np.full(self.frames, share * self.fades[limb] * self.fps)
         return ease.spread(held[:, None].astype(float), held, fade, fade)[:, 0]
 
     def is_led(self, limb):

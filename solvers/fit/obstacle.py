@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import rotation
-from . import surface
 
 MARGIN = 0.0015  # metres that skin keeps from a pole; what is stored is rounded
 _NEAR = 0.03  # metres beyond which nothing is looked at
@@ -54,35 +53,55 @@ def steady(ways, fps, seconds=0.1):
 
 
 def push(pole, skin, motion, way, near, weigh=None):
-    """The Push that brings a surface.Surface out of a pole along `way` (F, 3), unit and square to its axis.
+    """The Push that brings a net.Net out of a pole along `way` (F, 3), unit and square to its axis.
 
     Only frames that are `near` (F,) bool are looked at. All of the skin has to come to the side of the pole that `way`
     points to: what lies beyond the axis has come through it. `weigh` (metres (N,), places (N, 3), frames (N,)) -> (N,)
     tells what has farthest to go, where that is not the metres themselves.
+
+    Along its axis a pole is a circle. Behind any point of a triangle, as seen along `way`, lies one of its edges, so
+    that edges alone tell.
     """
     amount, place = np.zeros(len(way)), np.zeros((len(way), 3))
     clear = pole.radius + MARGIN
     first = rotation.normalize(np.cross(pole.axis, np.eye(3)[np.argmin(np.abs(pole.axis))]))
-    second = np.cross(pole.axis, first)
+    across = np.stack([first, np.cross(pole.axis, first)])
     listed = np.flatnonzero(near)
     for rows in np.array_split(listed, max(len(listed) * skin.count // 1_000_000, 1)):
         if not len(rows):
             continue
-        x, y = (surface.along(skin, motion, axis, rows) - pole.point @ axis for axis in (first, second))
-        u, v = (way[rows] @ first)[:, None], (way[rows] @ second)[:, None]
+        x, y = (skin.along(motion, axis, rows) - pole.point @ axis for axis in across)
+        u, v = (way[rows] @ across.T).T[..., None]
         ahead, aside = u * x + v * y, u * y - v * x
-        at, vertices = np.nonzero((np.abs(aside) < clear) & (ahead < clear))
-        needs = np.sqrt(clear * clear - aside[at, vertices] ** 2) - ahead[at, vertices]
+        at, edges = skin.edges_at((np.abs(aside) < clear + skin.longest) & (ahead < clear + skin.longest))
+        ends = skin.ends[edges]
+        part, needs = _deepest(aside[at[:, None], ends], ahead[at[:, None], ends], clear)
         inside = needs > 0.0
-        at, vertices, needs = at[inside], vertices[inside], needs[inside]
+        at, edges, part, needs = at[inside], edges[inside], part[inside], needs[inside]
         if not len(at):
             continue
-        places = surface.some(skin, motion, rows[at], vertices)
+        places = skin.on_edges(motion, rows[at], edges, part)
         far = needs if weigh is None else weigh(needs, places, rows[at])
         order = np.lexsort((far, at))  # the last of each frame has farthest to go
         last = order[np.flatnonzero(np.diff(at[order], append=-1))]
         amount[rows[at[last]]], place[rows[at[last]]] = needs[last], places[last]
     return Push(amount, place)
+
+
+def _deepest(aside, ahead, radius):
+    """(parts (N,) of the way along edges, metres (N,)): where an edge has farthest to go out of a circle, and how far.
+
+    `aside` and `ahead` (N, 2) are its ends in the circle's plane, which it leaves ahead. What is needed, a circle's
+    half chord less the place ahead, is concave along an edge: greatest where the circle's tangent is parallel to it, or
+    at the end that is nearer to there. Zero where the edge passes the circle by.
+    """
+    side, forward = aside[:, 1] - aside[:, 0], ahead[:, 1] - ahead[:, 0]
+    tangent = -radius * np.copysign(forward, forward * side) / np.maximum(np.hypot(side, forward), 1e-12)
+    flat = np.abs(side) < 1e-12
+    part = np.where(flat, forward < 0.0, np.clip((tangent - aside[:, 0]) / np.where(flat, 1.0, side), 0.0, 1.0))
+    where = aside[:, 0] + part * side
+    chord = np.sqrt(np.maximum(radius * radius - where * where, 0.0))
+    return part, np.where(np.abs(where) < radius, chord - ahead[:, 0] - part * forward, 0.0)
 
 
 def is_near(pole, skin_radius, start, end):
