@@ -51,7 +51,8 @@ def _yawed(angles, turn):
 def oriented(own, foot, toe, standing, fps):
     """World rotations (F, 4) of foot and toes that lie as they stand; `foot` and `toe` are the transferred ones.
 
-    The whole sole is flat, pointing one way, while heel and ball are down; the toes stay flat under a raised heel.
+    The whole sole is flat, pointing one way, while heel and ball are down; the toes stay flat under a raised heel, and
+    leave the floor lying as they did, for what hers flick there would take them through it.
     `standing` is a list as of `stands`.
     """
     frames = len(foot)
@@ -68,8 +69,8 @@ def oriented(own, foot, toe, standing, fps):
     if own.turns:
         angles, kept = _headings(own, foot, flat)
         lying = _bent(own, foot, _yawed(kept, own.flat_toe))
-        change = rotation.log(rotation.mul(lying, rotation.conj(toe)))
-        toe = rotation.mul(rotation.exp(ease.spread(change, ball, fade, fade)), toe)
+        share = ease.spread(ball[:, None].astype(float), ball, fade, fade)
+        toe = rotation.mul(rotation.exp(share * rotation.log(rotation.mul(lying, rotation.conj(toe)))), toe)
     return foot, toe
 
 
