@@ -42,6 +42,7 @@ _WORDS = {
 _STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
 _EDGE = 2.0 / 60.0  # seconds by which the edge of a contact may be missed
 _INSIDE = 0.1  # of a frame, by which a contact is rounded: it is there at the whole frames within its interval
+_TRUNK = ("hips", "belly", "chest")
 _CHAINS = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot")}
 _TOUCHES = {"thigh": ("thigh",), "knee": ("thigh", "shin"), "shin": ("shin",), "elbow": ("upper_arm", "forearm"),
             "forearm": ("forearm",), "pelvis": ("torso",), "back": ("torso",), "head": ("head",)}
@@ -450,8 +451,10 @@ def _sought(contacts):
 
 
 def _key(contact):
-    """What makes two contacts the same; fixed places may be numbered otherwise."""
+    """What makes two contacts the same; fixed places may be numbered otherwise, and where on another body's trunk the
+    hips end and the belly begins is a matter of its joints."""
     surface = "place" if contact.surface.startswith("place ") else contact.surface
+    surface = "trunk" if surface in _TRUNK else surface
     return contact.effector, surface, contact.kind
 
 

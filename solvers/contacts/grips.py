@@ -11,6 +11,7 @@ FALLBACK = 0.025  # metres where the histogram shows no empty zone
 _SHORTEST = 0.12  # seconds of a grip
 _SETTLED = 0.08  # seconds that a palm must lie still on the surface to be surely there
 _SURELY = 4.0  # times the median wander of a gripping palm: beyond it, it has let go
+_STEADY = 10.0  # likewise: beyond it, it is on its way, however far away it is at other times
 _FINEST = 0.0004  # metres; what lies nearer touches
 _RISE = 0.012  # metres up to which the way off the surface tells when it began
 _COMES = 0.1  # m/s at which a hand comes near or goes away
@@ -36,16 +37,17 @@ def find(distances, near, fps):
     """The Holds of each of S signed distances (F, S) from a surface: a list of S lists.
 
     A dynamic program tells holding from coming near, going away and being free: holding is cheap within `near` metres
-    of the hold's own level, coming and going while the distance changes. The edges of a hold are then followed to where
-    the palm leaves the surface.
+    of the hold's own level, or nearer where it hardly wanders there, coming and going while the distance changes. The
+    edges of a hold are then followed to where the palm leaves the surface.
     """
-    levels, spreads = zip(*(_level(distance, near) for distance in distances.T))
-    away = np.abs(distances - np.array(levels))
+    levels, spreads = np.array([_level(distance, near) for distance in distances.T]).T
+    away = np.abs(distances - levels)
+    near = np.minimum(np.maximum(_STEADY * spreads, _LOOKED[0]), near)
     rate = np.abs(signals.velocity(signals.smooth(away, fps, 0.04), fps))
     hold = np.minimum(2.0 * (away / near) ** 2, 3.0)
     approach = np.where((rate > _COMES) & (away < _REACH), 0.6, 1.5)
     states = segments.states(hold, approach, fps)
-    return [_holds(away[:, k], states[:, k], min(max(_SURELY * spreads[k], _FINEST), near), fps)
+    return [_holds(away[:, k], states[:, k], min(max(_SURELY * spreads[k], _FINEST), near[k]), fps)
             for k in range(distances.shape[1])]
 
 

@@ -8,7 +8,7 @@ from puppet import Puppet, ease, on_pole, with_pole
 
 from foothold.solvers import rotation
 from foothold.solvers.contacts import extract as contact_extract
-from foothold.solvers.contacts import performer, script
+from foothold.solvers.contacts import grips, performer, script
 from foothold.solvers.contacts.extract import extract
 from foothold.solvers.errors import FootholdError
 
@@ -472,3 +472,15 @@ def test_a_part_that_no_frame_sees_lies_within_its_plant():
                                    (("heel", 5.4, 5.6), ("ball", 5.4, 20.0)))
     plant = contact_extract._written(found, 1.0, "foot.L:1", 1.0)
     assert all(plant.start <= part.start <= part.end <= plant.end for part in plant.parts)
+
+
+def test_a_clean_hold_ends_where_the_hand_leaves_for_a_moment():
+    """A palm that lies still within a tenth of a millimetre, and leaves by 3 cm for a third of a second: two holds, however
+    far away the hand is in the rest of the clip."""
+    time = np.arange(0.0, 12.0, 1.0 / 120.0)
+    away = 0.032 * np.clip(1.0 - ((time - 6.0) / 0.18) ** 2, 0.0, None) ** 2  # from 5.82 s to 6.18 s
+    away += 0.6 * np.clip((time - 10.0) / 1.0, 0.0, 1.0)
+    away += 1e-4 * np.sin(40.0 * time)
+    holds, = grips.find(away[:, None], 0.038, 120.0)  # the middle of a zone that is empty from 1 to 12 cm
+    assert [(round(h.first), round(h.last)) for h in holds][0][0] == 0 and len(holds) == 2
+    assert abs(holds[0].last / 120.0 - 5.82) < 0.05 and abs(holds[1].first / 120.0 - 6.18) < 0.05
