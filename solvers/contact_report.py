@@ -44,8 +44,6 @@ _EDGE = 2.0 / 60.0  # seconds by which the edge of a contact may be missed
 _INSIDE = 0.1  # of a frame, by which a contact is rounded: it is there at the whole frames within its interval
 _TRUNK = ("hips", "belly", "chest")
 _CHAINS = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot")}
-_TOUCHES = {"thigh": ("thigh",), "knee": ("thigh", "shin"), "shin": ("shin",), "elbow": ("upper_arm", "forearm"),
-            "forearm": ("forearm",), "pelvis": ("torso",), "back": ("torso",), "head": ("head",)}
 
 
 class Observed(NamedTuple):
@@ -399,7 +397,7 @@ def _meant(contacts, prop, body):
             continue
         limb, dot, side = contact.effector.partition(".")
         inside = (body.times >= contact.start - _EDGE) & (body.times <= contact.end + _EDGE)
-        for part in _TOUCHES.get(limb, ()):
+        for part in script.REGIONS.get(limb, ()):
             name = part if part in contact_probe.PARTS else f"{part}.{side}"
             out[inside, contact_probe.PARTS.index(name)] = True
     return out

@@ -15,6 +15,8 @@ SIDED = ("hand", "foot", "knee", "shin", "thigh", "elbow", "forearm")
 EFFECTORS = tuple(f"{part}.{side}" for part in SIDED for side in "LR") + ("pelvis", "back", "head")
 BODY_PARTS = tuple(f"{part}.{side}" for part in ("hand", "upper_arm", "forearm", "thigh", "knee", "shin", "foot")
                    for side in "LR") + ("hips", "belly", "chest", "head")
+REGIONS = {"thigh": ("thigh",), "knee": ("thigh", "shin"), "shin": ("shin",), "elbow": ("upper_arm", "forearm"),
+           "forearm": ("forearm",), "pelvis": ("torso",), "back": ("torso",), "head": ("head",)}  # of effectors' skin
 KINDS = ("plant", "grip", "clasp", "rest-on")
 PROP_KINDS = ("cylinder", "box", "plane", "mesh")
 SOURCES = ("capture", "artist")

@@ -5,8 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import rotation
+from ..contacts.script import REGIONS
 from . import ease, flesh, net, obstacle, root
 from .body import LIMBS, trunk_roles
+from .demand import rows_of
+from .hands import column
 
 LIMBS_OF_SIDES = tuple(f"{limb}.{side}" for limb in LIMBS for side in "LR")
 
@@ -15,6 +18,7 @@ _TOLD = 1e-3  # metres inside that are told
 _SHARE = 0.6  # of the time before, in each round, that a limb takes to be led by what its end holds
 _UPPER = 0.3  # of a limb's first bone, from its root joint: so much goes with the trunk
 _AHEAD = 0.3  # half the seconds before it is needed that a correction begins, and after it that it ends
+TOUCH_FADE = 0.5  # seconds in which a limb comes to what it touches on purpose, and goes
 _LEVER = 0.03  # metres: a swivel that moves what is inside by less than this a radian is no way out
 _FOLLOWS = 0.3  # of the root's move, that any place of a led limb is believed to follow
 _MOST = np.radians(40.0)  # a limb turns by at most in one round
@@ -27,6 +31,13 @@ class Part(NamedTuple):
     skin: net.Net
     radius: float  # metres: what its skin reaches from its joints and the lines between
     chain: tuple  # roles whose joints it lies along
+
+    def is_touched_by(self, effector):
+        """Whether an effector of contacts is some of it."""
+        region, _, side = effector.partition(".")
+        if self.limb:
+            return side == self.limb[-1:] and self.chain[0].split(".")[0] in REGIONS.get(region, ())
+        return not side and region in REGIONS
 
 
 def parts(body):
@@ -77,7 +88,7 @@ def _reach(body, skin, chain):
     return float(away.max())
 
 
-def _way(clip, part, pole, played):
+def side_of(clip, part, pole, played):
     """(unit directions (F, 3) out of the pole, near (F,) bool) of a Part: to the side on which the performer's is.
 
     Directions are hers, because her body has never been inside; where she has no such joints they are the body's own.
@@ -94,6 +105,28 @@ def _way(clip, part, pole, played):
     return obstacle.steady(np.sum(ways / far ** 3, axis=0), clip.fps), near
 
 
+def gap_of(clip, part, pole):
+    """What a Part keeps (F,) metres from a pole: the margin, or less where it touches the pole on purpose."""
+    gap, held = np.full((clip.frames, 1), obstacle.MARGIN), np.zeros(clip.frames, bool)
+    for contact in meant(clip, part, pole):
+        rows = rows_of(contact, clip.frames, clip.fps)
+        gap[rows, 0], held[rows] = np.minimum(touching(contact, rows, clip.fps), obstacle.MARGIN), True
+    fade = np.full(clip.frames, TOUCH_FADE * clip.fps)
+    return obstacle.MARGIN + ease.spread(gap - obstacle.MARGIN, held, fade, fade)[:, 0]
+
+
+def meant(clip, part, pole):
+    """The Contacts in which a Part touches a pole on purpose."""
+    return [c for c in clip.contacts if c.surface == pole.name and part.is_touched_by(c.effector)]
+
+
+def touching(contact, rows, fps):
+    """The gap (T,) in metres between skin and surface that a contact tells for a slice of frames; none: they touch."""
+    if not contact.path.get("gap"):
+        return np.zeros(rows.stop - rows.start)
+    return column(contact, "gap", np.arange(rows.start, rows.stop) / fps)
+
+
 def trunk_halves(clip, played, offset):
     """What keeps the trunk out of the poles: root.Half for each, which the root's offset has to be in beyond
     `offset` (F, 3), the one that it has."""
@@ -101,8 +134,8 @@ def trunk_halves(clip, played, offset):
     out = []
     for pole in clip.poles:
         for part in (p for p in clip.parts if not p.limb):
-            way, near = _way(clip, part, pole, moved)
-            push = obstacle.push(pole, part.skin, moved, way, near)
+            way, near = side_of(clip, part, pole, moved)
+            push = obstacle.push(pole, part.skin, moved, way, near, gap_of(clip, part, pole))
             if push.amount.any():
                 out.append(root.Half(push.amount > 0.0, way, np.sum(offset * way, axis=-1) + push.amount))
     return out
@@ -135,8 +168,9 @@ def remaining(clip):
     played, out = clip.played(), []
     for pole in clip.poles:
         for part in clip.parts:
-            way, near = _way(clip, part, pole, played)
-            amount = obstacle.push(pole, part.skin, played, way, near).amount - obstacle.MARGIN
+            way, near = side_of(clip, part, pole, played)
+            gap = gap_of(clip, part, pole)
+            amount = obstacle.push(pole, part.skin, played, way, near, gap).amount - np.maximum(gap, 0.0)
             worst = int(np.argmax(amount))
             if amount[worst] > _TOLD:
                 out.append((part.chain[0] if part.limb else "trunk", pole.name, worst, float(amount[worst])))
@@ -147,43 +181,59 @@ class _Inside:
     """What of one Part is inside a pole."""
 
     def __init__(self, clip, played, pole, part, watched):
-        self.clip, self.limb = clip, part.limb
-        self.bones = tuple(f"{name}.{part.limb[-1]}" for name in LIMBS[part.limb[:-2]])
-        self.start, self.end = clip.joint(played, self.bones[0]), clip.joint(played, self.limb)
-        self.way, near = _way(clip, part, pole, played)
-        self.push = obstacle.push(pole, part.skin, played, self.way, near & watched, self._angles)
-        self.lever = self.push.place - self.start
+        self.clip, self.arm = clip, Arm(clip, played, part.limb)
+        self.way, near = side_of(clip, part, pole, played)
+        self.push = obstacle.push(pole, part.skin, played, self.way, near & watched, gap_of(clip, part, pole),
+                                  self._angles)
 
     def _angles(self, needs, places, frames):
         """About how far (N,) the limb has to turn for places (N, 3) to move by `needs` (N,) in some frames (N,)."""
-        lever = rotation.cross(places - self.start[frames], self.way[frames])
+        lever = rotation.cross(places - self.arm.start[frames], self.way[frames])
         return needs / np.maximum(rotation.norm(lever), _LEVER)
 
     def turn(self, share):
         """Turn the limb as far as it has to; for a `share` of the time that its end takes to come and go it is led."""
-        clip, amount = self.clip, self.push.amount
-        held = clip.led(self.limb, share)
-        across = rotation.cross(self.lever, self.way)
-        free = (np.minimum(amount / np.maximum(rotation.norm(across), _LEVER), _MOST)[:, None]
-                * rotation.normalize(across))
-        along = rotation.normalize(self.end - self.start)
-        gain = rotation.dot(rotation.cross(along, self.lever), self.way)
-        swivel = np.clip(amount / np.where(np.abs(gain) < _LEVER, np.inf, gain), -_MOST, _MOST)
-        turn = ((1.0 - held)[:, None] * smooth_turns(free, clip.fps)
-                + held[:, None] * _signed(swivel, clip.fps)[:, None] * along)
-        for role in self.bones:
-            clip.set(role, rotation.mul(rotation.exp(turn), clip.turn(role)))
+        held = self.clip.led(self.arm.limb, share)[:, None]
+        free, swivel = self.arm.turns(self.push.place, self.way, self.push.amount)
+        self.arm.turn((1.0 - held) * smooth_turns(free, self.clip.fps)
+                      + held * _signed(swivel, self.clip.fps)[:, None] * self.arm.along)
 
     def half(self):
         """The root.Half that would bring it out while it is led: what lies farther down the limb follows by less.
 
         A free limb that sweeps through a pole is no reason to move the body.
         """
-        way, length = self.end - self.start, rotation.norm(self.end - self.start)
-        along = rotation.dot(self.lever, way) / np.maximum(length, 1e-9) ** 2
+        arm, lever = self.arm, self.push.place - self.arm.start
+        along = rotation.dot(lever, arm.along) / np.maximum(arm.length, 1e-9)
         follows = np.clip(1.0 - along, _FOLLOWS, 1.0)
-        return root.Half((self.push.amount > 0.0) & self.clip.is_led(self.limb), self.way,
+        return root.Half((self.push.amount > 0.0) & self.clip.is_led(arm.limb), self.way,
                          rotation.dot(self.clip.offset, self.way) + self.push.amount / follows)
+
+
+class Arm:
+    """A limb of two bones from its root joint to its end, which can be turned as a whole."""
+
+    def __init__(self, clip, played, limb):
+        self.clip, self.limb = clip, limb
+        self.bones = tuple(f"{name}.{limb[-1]}" for name in LIMBS[limb[:-2]])
+        self.start = clip.joint(played, self.bones[0])
+        way = clip.joint(played, limb) - self.start
+        self.length, self.along = rotation.norm(way), rotation.normalize(way)
+
+    def turns(self, place, way, amount):
+        """(rotation vectors (F, 3), angles (F,) about the line to its end) that move its `place` (F, 3) by `amount`
+        (F,) metres along `way` (F, 3): turned about its root joint, or with its end where it is."""
+        lever = place - self.start
+        across = rotation.cross(lever, way)
+        free = (np.clip(amount / np.maximum(rotation.norm(across), _LEVER), -_MOST, _MOST)[:, None]
+                * rotation.normalize(across))
+        gain = rotation.dot(rotation.cross(self.along, lever), way)
+        return free, np.clip(amount / np.where(np.abs(gain) < _LEVER, np.inf, gain), -_MOST, _MOST)
+
+    def turn(self, turns):
+        """Turn it by rotation vectors (F, 3)."""
+        for role in self.bones:
+            self.clip.set(role, rotation.mul(rotation.exp(turns), self.clip.turn(role)))
 
 
 def smooth_turns(turns, fps):

@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, limbs, obstacle, reach, root, speed, stage, touch, wish
+from . import clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, speed, stage, touch, wish
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -89,6 +89,9 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
         clip.follow(demands, source_palms)
         ground.raise_ends(clip)
         stuck, more = clear.clear_limbs(clip), {}
+        for _ in range(_ROUNDS if hook.meet(clip) else 0):  # what is cleared beside a touch takes some of it along
+            stuck = clear.clear_limbs(clip)
+            hook.meet(clip)
         if not last:
             laid, more = reach.spend(laid, clip.along_poles())
             spent.update({name: spent.get(name, 0.0) + metres for name, metres in more.items()})
@@ -97,6 +100,8 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
         if not stuck and not more and not hurried:
             break
         halves += stuck
+    clip.misses += [Miss(contact.id, contact.effector, contact.surface, frame, 1000.0 * metres)
+                    for contact, frame, metres in hook.missed(clip) if metres > _MISS]
     broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
     left = [Left(part, what, frame, 1000.0 * metres)
             for part, what, frame, metres in (*clear.remaining(clip), *ground.remaining(clip))]
@@ -183,8 +188,8 @@ class _Clip:
         balls, base = self._balls(played, demands), self._stand(played, demands)
         for _ in range(_ROUNDS):
             self.offset = root.offset([*balls, *halves], self.frames, self.fps, base)
-            more = (clear.trunk_halves(self, played, self.offset)
-                    + ground.trunk_halves(self, played, self.offset))
+            more = [half for found in (clear.trunk_halves, ground.trunk_halves, hook.trunk_halves)
+                    for half in found(self, played, self.offset)]
             if not more:
                 break
             halves = [*halves, *more]

@@ -52,8 +52,9 @@ def steady(ways, fps, seconds=0.1):
     return rotation.normalize(np.stack([np.convolve(padded[:, i], kernel, mode="valid") for i in range(3)], axis=-1))
 
 
-def push(pole, skin, motion, way, near, weigh=None):
-    """The Push that brings a net.Net out of a pole along `way` (F, 3), unit and square to its axis.
+def push(pole, skin, motion, way, near, gap, weigh=None):
+    """The Push that brings a net.Net out of a pole along `way` (F, 3), unit and square to its axis, and to `gap` (F,)
+    metres from its surface.
 
     Only frames that are `near` (F,) bool are looked at. All of the skin has to come to the side of the pole that `way`
     points to: what lies beyond the axis has come through it. `weigh` (metres (N,), places (N, 3), frames (N,)) -> (N,)
@@ -63,7 +64,6 @@ def push(pole, skin, motion, way, near, weigh=None):
     that edges alone tell.
     """
     amount, place = np.zeros(len(way)), np.zeros((len(way), 3))
-    clear = pole.radius + MARGIN
     first = rotation.normalize(np.cross(pole.axis, np.eye(3)[np.argmin(np.abs(pole.axis))]))
     across = np.stack([first, np.cross(pole.axis, first)])
     listed = np.flatnonzero(near)
@@ -73,9 +73,11 @@ def push(pole, skin, motion, way, near, weigh=None):
         x, y = (skin.along(motion, axis, rows) - pole.point @ axis for axis in across)
         u, v = (way[rows] @ across.T).T[..., None]
         ahead, aside = u * x + v * y, u * y - v * x
-        at, edges = skin.edges_at((np.abs(aside) < clear + skin.longest) & (ahead < clear + skin.longest))
+        clear = np.maximum(pole.radius + gap[rows], 0.0)
+        seen = clear[:, None] + skin.longest
+        at, edges = skin.edges_at((np.abs(aside) < seen) & (ahead < seen))
         ends = skin.ends[edges]
-        part, needs = _deepest(aside[at[:, None], ends], ahead[at[:, None], ends], clear)
+        part, needs = _deepest(aside[at[:, None], ends], ahead[at[:, None], ends], clear[at])
         inside = needs > 0.0
         at, edges, part, needs = at[inside], edges[inside], part[inside], needs[inside]
         if not len(at):
@@ -91,9 +93,9 @@ def push(pole, skin, motion, way, near, weigh=None):
 def _deepest(aside, ahead, radius):
     """(parts (N,) of the way along edges, metres (N,)): where an edge has farthest to go out of a circle, and how far.
 
-    `aside` and `ahead` (N, 2) are its ends in the circle's plane, which it leaves ahead. What is needed, a circle's
-    half chord less the place ahead, is concave along an edge: greatest where the circle's tangent is parallel to it, or
-    at the end that is nearer to there. Zero where the edge passes the circle by.
+    `aside` and `ahead` (N, 2) are its ends in the plane of the circle of `radius` (N,), which it leaves ahead.
+    What is needed, a half chord of the circle less the place ahead, is concave along an edge: greatest where the
+    circle's tangent is parallel to it, or at the end that is nearer to there. Zero where the edge passes the circle by.
     """
     side, forward = aside[:, 1] - aside[:, 0], ahead[:, 1] - ahead[:, 0]
     tangent = -radius * np.copysign(forward, forward * side) / np.maximum(np.hypot(side, forward), 1e-12)

@@ -475,8 +475,8 @@ def test_a_part_that_no_frame_sees_lies_within_its_plant():
 
 
 def test_a_clean_hold_ends_where_the_hand_leaves_for_a_moment():
-    """A palm that lies still within a tenth of a millimetre, and leaves by 3 cm for a third of a second: two holds, however
-    far away the hand is in the rest of the clip."""
+    """A palm that lies still within a tenth of a millimetre, and leaves by 3 cm for a third of a second: two holds,
+    however far away the hand is in the rest of the clip."""
     time = np.arange(0.0, 12.0, 1.0 / 120.0)
     away = 0.032 * np.clip(1.0 - ((time - 6.0) / 0.18) ** 2, 0.0, None) ** 2  # from 5.82 s to 6.18 s
     away += 0.6 * np.clip((time - 10.0) / 1.0, 0.0, 1.0)

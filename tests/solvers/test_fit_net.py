@@ -55,7 +55,7 @@ def test_the_push_is_that_of_all_points_of_the_triangles(seed):
     random = np.random.default_rng(seed + 100)
     way = _POLE.across(_POLE.point + random.normal(0.0, 1.0, (60, 3)))
     way = rotation.normalize(way)
-    push = obstacle.push(_POLE, skin, motion, way, np.ones(60, bool))
+    push = obstacle.push(_POLE, skin, motion, way, np.ones(60, bool), np.full(60, obstacle.MARGIN))
     told = np.array([needed(_POLE, strewn(p, faces), w) for p, w in zip(moved, way)])
     assert (told > 0.0).sum() > 20
     assert np.all(push.amount >= told - 1e-9)  # what is strewn can miss the deepest place, never be deeper
@@ -72,7 +72,8 @@ def test_corners_alone_would_not_tell():
     bound = rest_motion(figure.skeleton)
     pole = obstacle.Pole("pole", middle, np.array([0.0, 1.0, 0.0]), 0.03)
     whole = net.net(bound, skin, net.edges_of(skin))
-    push = obstacle.push(pole, whole, bound, np.array([[1.0, 0.0, 0.0]]), np.ones(1, bool))
+    push = obstacle.push(pole, whole, bound, np.array([[1.0, 0.0, 0.0]]), np.ones(1, bool),
+                         np.full(1, obstacle.MARGIN))
     assert push.amount[0] == pytest.approx(0.5 + 0.03 + obstacle.MARGIN, abs=1e-9)
     np.testing.assert_allclose(push.place[0, 0], middle[0] - 0.5, atol=1e-9)
 
