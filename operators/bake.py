@@ -38,10 +38,8 @@ def _tell_misses(operator, found):
     """Report the contacts that the body cannot keep."""
     missed = review.misses(found)
     if missed:
-        frame, _, words, far = missed[0]
         many = f"{len(missed)} things are" if len(missed) > 1 else "1 thing is"
-        operator.report({"WARNING"}, f"{many} not kept, by {far:.1f} mm at most ({words}, frame {frame:g}); Review has "
-                                     "the list")
+        operator.report({"WARNING"}, f"{many} not kept. The worst: {missed[0].sentence}. Review has the list")
 
 
 def end(operator, context, report):
