@@ -40,6 +40,7 @@ _WORDS = {
     "prop_penetration_mm": "{:.1f} mm in a prop",
 }
 _MEAN = ("skate_speed_mm_per_s", "grip_mean_mm", "contact_lost_percent")  # told by their mean, the others by the worst
+_WHOLE = (*_MEAN, "skate_drift_mm")  # faults of a whole contact, the others of the frames that are over the limit
 _STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
 _EDGE = 2.0 / 60.0  # seconds by which the edge of a contact may be missed
 _INSIDE = 0.1  # of a frame, by which a contact is rounded: it is there at the whole frames within its interval
@@ -155,8 +156,9 @@ def _faults(metric, pieces):
     for piece in pieces:
         if len(piece.values) and _value(metric, piece.values) > LIMITS[metric]:
             worst = piece.frames[int(np.argmax(piece.values))]
+            over = piece.frames if metric in _WHOLE else piece.frames[piece.values > LIMITS[metric]]
             out.append({**fault(metric, _value(metric, piece.values), LIMITS[metric], worst, piece.role, piece.bone,
-                                piece.frames), "contact": piece.contact, "surface": piece.surface})
+                                over), "contact": piece.contact, "surface": piece.surface})
     return out
 
 

@@ -55,16 +55,19 @@ def bound(skin, rest):
     return surface.bind(rest, skin, np.ones(len(skin.points), bool))
 
 
-def look(probe, skin, surface_of_skin, motion, rows):
-    """What a contact_probe.Probe sees in the frames `rows` (N,) of a world Motion: a list of N contact_probe.Seen."""
-    points = np.tile(skin.points, (len(rows), 1, 1))
-    points[:, surface_of_skin.vertices] = surface.places(surface_of_skin, motion, rows)
-    return [contact_probe.look(probe, one) for one in points]
+def placed(skin, whole, motion, rows):
+    """World places (N, V, 3) of a flesh.Skin, `whole` as `bound` gives it, in the frames `rows` (N,) of a Motion.
+
+    What no bone carries stays where it is.
+    """
+    out = np.tile(skin.points, (len(rows), 1, 1))
+    out[:, whole.vertices] = surface.places(whole, motion, rows)
+    return out
 
 
 def spread(seen, mask, like):
-    """The Seen with a leading axis of F of those at the frames of `mask` (F,), a list; elsewhere it is not a number.
-    `like` is a whole Seen of the same Probe."""
+    """A list of contact_probe.Seen, of the frames of `mask` (F,), as one with a leading axis of F: not a number in the
+    other frames. `like` is a whole Seen of the same Probe."""
     out = contact_probe.Seen(*(np.full(values.shape, np.nan) for values in like))
     for row, one in zip(np.flatnonzero(mask), seen):
         for values, value in zip(out, one):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...solvers import report, stages
+from ...solvers import contact_probe, report, stages
 from ...solvers.errors import FootholdError
 from ...solvers.skeleton import Motion, rest_motion
 from . import evaluate, keys, plans
@@ -64,7 +64,7 @@ def _transferred_steps(observed, skin, motion, mask):
     whole = stages.bound(skin, rest_motion(observed.figure.skeleton))
     rows, out = np.flatnonzero(mask), []
     for part in np.array_split(rows, max(len(rows) * len(skin.points) // _CHUNK, 1)):
-        out += stages.look(observed.probe, skin, whole, motion, part)
+        out += [contact_probe.look(observed.probe, points) for points in stages.placed(skin, whole, motion, part)]
         yield len(out) / max(len(rows), 1)
     return observed._replace(motion=motion, seen=stages.spread(out, mask, observed.seen))
 
