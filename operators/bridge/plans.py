@@ -17,11 +17,10 @@ def store(action, plan, take_action):
     """Keep a transfer.Plan of the take's action on the baked one."""
     travel = plan.travel
     action[KEY] = json.dumps({
-        "take": take_action.name, "world": plan.body.skeleton.world.tolist(),
+        "take": take_action.name,
         "travel": [travel.carrier, travel.in_place, travel.horizontal, travel.vertical],
         "origins": [np.asarray(origin).tolist() for origin in (plan.source_origin, plan.body_origin)],
-        "scale": list(plan.scale), "standing": list(plan.standing),
-        "source": _table(plan.source), "body": _table(plan.body)}, ensure_ascii=False)
+        "standing": list(plan.standing), "source": _table(plan.source), "body": _table(plan.body)}, ensure_ascii=False)
 
 
 def is_there(action):
@@ -37,8 +36,8 @@ def load(action, take, body):
     """
     try:
         kept = json.loads(action[KEY])
-        origins, world = np.array(kept["origins"], float), np.array(kept["world"], float).reshape(4, 4)
-        travel, scale, standing = transfer.Travel(*kept["travel"]), tuple(kept["scale"]), tuple(kept["standing"])
+        origins = np.array(kept["origins"], float)
+        travel, standing = transfer.Travel(*kept["travel"]), tuple(kept["standing"])
         tables, name = (kept["source"], kept["body"]), kept["take"]
     except (ValueError, KeyError, TypeError) as error:
         raise FootholdError(f"What '{action.name}' was baked by cannot be read: bake again.") from error
@@ -48,9 +47,9 @@ def load(action, take, body):
     whole = read.read_skeleton(take)
     mapped = [whole.names.index(bone) for bone, *_ in tables[0].values() if bone in whole.names]
     source = _figure(branch(whole, mapped)[0], tables[0], action, take)
-    figure = _figure(read.read_skeleton(body)._replace(world=world), tables[1], action, body)
+    figure = _figure(read.read_skeleton(body), tables[1], action, body)
     plan = transfer.plan(source, figure, read.read_held(body, figure.skeleton), 0.0, travel, *origins)
-    return plan._replace(scale=scale, standing=standing), source.skeleton.names
+    return plan._replace(standing=standing), source.skeleton.names
 
 
 def _table(figure):

@@ -59,23 +59,39 @@ def told(stage, **options):
 
 # The figures of the transferred motion
 
-@pytest.mark.parametrize("travel", [Travel(), Travel("root"), Travel("object"), Travel(horizontal=0.7, vertical=1.1)],
-                         ids=["hips", "root", "object", "scaled"])
 @pytest.mark.parametrize("placed", [False, True], ids=["at the origin", "elsewhere"])
-def test_figures_before_the_contacts_are_those_of_a_transferred_bake(stage, monkeypatch, travel, placed):
+@pytest.mark.parametrize("settings", [
+    {}, {"travel": Travel("root")}, {"travel": Travel("object")}, {"travel": Travel(horizontal=0.7, vertical=1.1)},
+    {"take_rest": job.RestChoice("frame", frame=20), "body_rest": job.RestChoice("pose")}],
+    ids=["hips", "root", "object", "scaled", "other rests"])
+def test_figures_before_the_contacts_are_those_of_a_transferred_bake(stage, monkeypatch, settings, placed):
     """With limits at almost nothing there is a fault of everything; then the body plays its transferred bake, with the
     same script laid out and scaled about the same place, and Blender measures that."""
-    _, take, body = stage
+    scene, take, body = stage
     if placed:
         body.location, body.rotation_euler, body.scale = (0.5, -0.3, 0.0), (0.0, 0.0, 0.4), (1.1, 1.1, 1.1)
-    fitted = bake(stage, travel=travel, action_name="Fitted")
+    if "body_rest" in settings:  # and a take whose rest hangs in the air
+        for curve in compat.fcurves(take.animation_data.action, take):
+            if curve.data_path.endswith("location") and curve.array_index == 1:
+                for key in curve.keyframe_points:
+                    key.co.y += 0.5
+                curve.update()
+        for bone in body.pose.bones:
+            bone.rotation_quaternion = (1.0, 0.05, -0.03, 0.04)
+        bpy.context.view_layer.update()
+    pose = compat.held_pose(body)
+    fitted = bake(stage, **settings, action_name="Fitted")
     script = scripts.load(fitted)
+    scene.frame_set(40)  # where a bone or an object stands now is of no matter
     monkeypatch.setattr(contact_report, "LIMITS", {**contact_report.LIMITS, **WRONG})
     found = told(stage)
     asked = [fault for fault in found["faults"] if "transfer" in fault["before"]]
     assert {fault["metric"] for fault in asked} >= {"skate_drift_mm", "skate_speed_mm_per_s"}
     monkeypatch.setattr(job.fitting, "fit_steps", transferred_only(job.fitting.fit_steps))
-    bake(stage, travel=travel, action_name="Transferred")
+    body.animation_data_clear()
+    compat.put_pose(body, pose)
+    bpy.context.view_layer.update()
+    bake(stage, **settings, action_name="Transferred")
     scripts.store(body.animation_data.action, script)
     seen = []
     join = contact_report.report
