@@ -79,8 +79,7 @@ def report_lines(report):
         lines.append(f"Twist wavers by\t{twist['std']:.2f}° {twist['worst_role']}")
     if way["rms_percent_of_leg"] is not None:
         lines.append(f"Way is off by\t{way['rms_percent_of_leg']:.2f} % of a leg")
-    lines += _contact_lines(report.get("contacts"))
-    return lines + [f"Faults from {stage}\t{count}" for stage, count in report["stages"].items()] + report["notes"]
+    return lines + _contact_lines(report.get("contacts")) + report["notes"]
 
 
 def _contact_lines(found):
@@ -133,6 +132,12 @@ def moved_lines(found):
         if words:
             lines.append(f"{name}\t{', '.join(words)}")
     return lines
+
+
+def stage_counts(shown):
+    """stage -> how many of the listed faults it brought in, in the order of the bake."""
+    found = [fault.stage for fault in shown.faults]
+    return {stage: found.count(stage) for stage in _STAGES if stage in found}
 
 
 def report_of(settings):

@@ -4,6 +4,7 @@ from bpy.types import UIList
 
 from ..operators import edit_roles, review
 
+_STAGES = {"take": "ARMATURE_DATA", "transfer": "CON_TRANSFORM", "contacts": "CON_FLOOR"}  # stage -> icon
 _MOST = 12  # rows of contacts that are not kept
 
 
@@ -34,17 +35,22 @@ class FOOTHOLD_UL_faults(UIList):
         _draw_jump(row, item.frame, item.contact, item.sentence)
         split = row.split(factor=0.36)
         split.label(text=item.name)
-        split = split.split(factor=0.66)
-        split.label(text=review.fault_words(item.metric, item.value))
-        stage = split.row()
-        stage.active = False
-        stage.label(text=item.stage)
+        words = split.row()
+        words.label(text=review.fault_words(item.metric, item.value))
+        words.label(text="", icon=_STAGES.get(item.stage, "BLANK1"))
+
+
+def draw_stages(layout, counts):
+    """What the icons of FOOTHOLD_UL_faults say: `counts` as of `review.stage_counts`."""
+    column = layout.column(align=True)
+    for stage, count in counts.items():
+        column.label(text=f"From {stage}: {count}", icon=_STAGES[stage])
 
 
 def _draw_jump(row, frame, contact, told):
     """A button that goes to a frame and chooses a contact; its tooltip is `told`."""
     jump = row.row()
-    jump.ui_units_x = 3.2
+    jump.ui_units_x = 2.6
     button = jump.operator("foothold.jump_to_fault", text=f"{frame:g}")
     button.frame, button.contact, button.told = frame, contact, told
 
