@@ -8,7 +8,7 @@ bpy = pytest.importorskip("bpy")
 import rigs  # noqa: E402
 import whole_file  # noqa: E402
 
-from foothold.operators import guess, job, scripted, tasks  # noqa: E402
+from foothold.operators import guess, job, review, scripted, tasks  # noqa: E402
 from foothold.operators.bridge import compat, keys, roles, scripts, told  # noqa: E402
 from foothold.solvers import rotation  # noqa: E402
 from foothold.solvers.contacts.script import Contact, ContactScript, in_order  # noqa: E402
@@ -87,6 +87,13 @@ def test_contacts_hold_around_a_wish_and_a_broken_one_is_told(stage):
     told = bake(stage).contacts["broken_by_edits"]
     assert plant.id in {row["contact"] for row in told} and all(row["mm"] > 0.5 for row in told)
     assert all(abs(row["frame"] - 91) <= WINDOW for row in told)
+    (row,) = [row for row in told if row["contact"] == plant.id]
+    assert (row["effector"], row["surface"]) == (plant.effector, "floor")
+    sentences = [miss.sentence for miss in review.misses({"broken_by_edits": told})]
+    assert (f"frame {row['frame']}: an edit of '{row['bone']}' keeps {plant.effector} {row['mm']:g} mm away from "
+            f"'floor', contact '{plant.id}'") in sentences
+    bones = roles.load(settings.body)
+    assert row["bone"] in (bones["spine"], bones[f"thigh.{plant.effector[-1]}"])
 
 
 def test_ten_edits_a_bake_and_a_bake_again_come_to_the_same(stage):
