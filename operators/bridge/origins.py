@@ -22,7 +22,7 @@ def told_steps(found, take, body, sides, script, seen, frames, fps):
     if action is None or not plans.is_there(action):
         return _told(found, None, "a bake of this Foothold wrote no motion that the body plays")
     if script is None:
-        return _told(found, ["transfer"] * len(found["faults"]))
+        return _told(found, ["transfer"] * len(found["faults"]), "; ".join(_edited(action, "transfer")))
     try:
         plan, names = plans.load(action, take, body)
     except FootholdError as error:
@@ -51,11 +51,16 @@ def told_steps(found, take, body, sides, script, seen, frames, fps):
 
 def _doubts(action, body):
     """What the stages are told without, as words for the artist; "" where there is nothing of the kind."""
-    edits, reason = keys.count_edits(action), evaluate.reason(body)
-    words = [f"your {edits} edits count to the stage 'contacts'"] if edits else []
+    words, reason = _edited(action, "contacts"), evaluate.reason(body)
     if reason is not None:
         words.append(f"the motion before the contacts is worked out from keys alone, and {reason}")
     return "; ".join(words)
+
+
+def _edited(action, last):
+    """That her edits count to the last stage, as a list of words; empty where there are none."""
+    edits = keys.count_edits(action)
+    return [f"your edits ({edits}) count to the stage '{last}'"] if edits else []
 
 
 def _transferred_steps(observed, skin, motion, mask):

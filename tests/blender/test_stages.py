@@ -150,14 +150,25 @@ def test_faults_of_each_stage_are_told_apart(stage, monkeypatch):
     (head,) = by_metric["angular_speed_deg_per_s"]
     assert head["stage"] == "contacts" and head["bone"] == "head" and head["before"]["transfer"] < 1.0
     assert found["stages"]["take"] == 4 and found["stages"]["contacts"] >= 1
-    assert any("your 1 edits count to the stage 'contacts'" in note for note in found["notes"])
+    assert any("your edits (1) count to the stage 'contacts'" in note for note in found["notes"])
 
 
 def test_a_transferred_bake_has_its_faults_from_the_transfer(stage, monkeypatch):
     bake(stage, stages=job.STAGES[:1])
     monkeypatch.setitem(report.LIMITS, "limb_direction_std_deg", 1e-9)
     found = told(stage)
+    assert not [note for note in found["notes"] if "edits" in note]
     assert found["faults"] and all(fault["stage"] == "transfer" and fault["before"] == {} for fault in found["faults"])
+
+
+def test_edits_of_a_transferred_bake_count_to_it(stage):
+    action = bake(stage, stages=job.STAGES[:1])
+    curve = next(c for c in compat.fcurves(action, stage[2]) if "head" in c.data_path)
+    curve.keyframe_points[30].co.y += 0.9
+    curve.update()
+    found = told(stage)
+    assert found["stages"] == {"transfer": len(found["faults"])} != {"transfer": 0}
+    assert any("your edits (1) count to the stage 'transfer'" in note for note in found["notes"])
 
 
 def test_where_it_cannot_be_told_a_note_says_why(stage):
