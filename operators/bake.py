@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 from bpy.types import Operator
 
 from . import contact_settings, job, prepare, review, scripted
@@ -38,10 +38,8 @@ def _tell_misses(operator, found):
     """Report the contacts that the body cannot keep."""
     missed = review.misses(found)
     if missed:
-        frame, _, words, far = missed[0]
         many = f"{len(missed)} things are" if len(missed) > 1 else "1 thing is"
-        operator.report({"WARNING"}, f"{many} not kept, by {far:.1f} mm at most ({words}, frame {frame:g}); Review has "
-                                     "the list")
+        operator.report({"WARNING"}, f"{many} not kept. The worst: {missed[0].sentence}. Review has the list")
 
 
 def end(operator, context, report):
@@ -164,8 +162,13 @@ class FOOTHOLD_OT_forget_edits(Change, Operator):
     bl_idname = "foothold.forget_edits"
     bl_label = "Forget My Edits"
     bl_description = ("Give up your edits of the selected bones, or of all bones outside Pose Mode: the next bake "
-                      "replaces them")
+                      "replaces them. Its settings limit that to a part of the frames")
     bl_options = {"REGISTER", "UNDO"}
+
+    use_range: BoolProperty(name="Only a Part", description="Give up only what lies in these frames",
+                            options={"SKIP_SAVE"})
+    first: IntProperty(name="First", default=1, description="First frame whose edits are given up")
+    last: IntProperty(name="Last", default=250, description="Last frame whose edits are given up")
 
     @classmethod
     def poll(cls, context):
@@ -177,10 +180,19 @@ class FOOTHOLD_OT_forget_edits(Change, Operator):
             return False
         return True
 
+    def invoke(self, context, _event):
+        """Offer the frames that the timeline plays."""
+        scene = context.scene
+        preview = scene.use_preview_range
+        self.first = scene.frame_preview_start if preview else scene.frame_start
+        self.last = scene.frame_preview_end if preview else scene.frame_end
+        return self.execute(context)
+
     def change(self, context):
         body = context.scene.foothold.body
         chosen = [b.name for b in compat.selected_pose_bones(body)] if body.mode == "POSE" else []
-        count = keys.forget_edits(prepare.plays(body), chosen or None)
+        frames = (self.first, self.last) if self.use_range else None
+        count = keys.forget_edits(prepare.plays(body), chosen or None, frames)
         return f"{count} edits forgotten; the next bake replaces them"
 
 

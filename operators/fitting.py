@@ -56,13 +56,26 @@ def wishes(armature, plan, action, frames):
 
 
 def _told(fitted, frames, notes):
-    """What the fit did, as plain data."""
+    """What the fit did, as plain data. What is not kept names the body's own bone, besides the role."""
+    contacts = {contact.id: contact for contact in fitted.script.contacts}
+    names = fitted.plan.body.skeleton.names
+
+    def row(frame, bone, millimetres, **what):
+        return {**what, "bone": bone, "frame": int(frames[frame]), "mm": round(millimetres, 1)}
+
     return {"count": sum(not c.mute for c in fitted.script.contacts), "notes": notes,
-            "misses": [{"contact": m.contact, "effector": m.effector, "surface": m.surface,
-                        "frame": int(frames[m.frame]), "mm": round(m.millimetres, 1)} for m in fitted.misses],
-            "inside": [{"part": i.part, "surface": i.surface, "frame": int(frames[i.frame]),
-                        "mm": round(i.millimetres, 1)} for i in fitted.left],
+            "misses": [row(m.frame, _bone(fitted, m.effector), m.millimetres, contact=m.contact, effector=m.effector,
+                           surface=m.surface) for m in fitted.misses],
+            "inside": [row(i.frame, _bone(fitted, i.part), i.millimetres, part=i.part, surface=i.surface)
+                       for i in fitted.left],
             "licence_mm": {contact: round(1000.0 * metres, 1) for contact, metres in fitted.spent.items()},
-            "broken_by_edits": [{"contact": b.contact, "bone": fitted.plan.body.skeleton.names[b.bone],
-                                 "frame": int(frames[b.frame]), "mm": round(b.millimetres, 1)}
+            "broken_by_edits": [row(b.frame, names[b.bone], b.millimetres, contact=b.contact,
+                                    effector=contacts[b.contact].effector, surface=contacts[b.contact].surface)
                                 for b in fitted.broken]}
+
+
+def _bone(fitted, part):
+    """The name of the body's bone that stands for a role, or for the trunk."""
+    roles = fitted.plan.body.roles
+    role = part if part != "trunk" else "chest" if "chest" in roles else "hips"
+    return fitted.plan.body.skeleton.names[roles[role]]

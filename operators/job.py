@@ -15,7 +15,7 @@ from ..solvers.errors import FootholdError
 from ..solvers.fit.fit import Options
 from ..solvers.skeleton import backward, branch, forward, identity_channels, rest_motion
 from . import fitting
-from .bridge import compat, evaluate, keys, rates, read, samples, scripts, told
+from .bridge import compat, evaluate, keys, plans, rates, read, samples, scripts, told
 from .bridge import roles as role_store
 from .bridge.evaluate import part
 
@@ -353,7 +353,7 @@ def solve_steps(scene, settings):
     report = BakeReport(frames=len(take.frames), scale=plan.scale, flips=take.flips, awry=awry, contacts=kept)
     report.disagreement, report.left_over = compare_rests(take.figure, body)
     report.seconds = {"read": read_seconds, "transfer": time.perf_counter() - started - read_seconds}
-    return take.frames, channels, report, script
+    return take.frames, channels, report, script, plan
 
 
 def _script_steps(scene, settings, take):
@@ -401,10 +401,11 @@ def _keys_steps(body, plan, take, pose=None, given=None):
     return list(out.values())
 
 
-def finish(settings, frames, channels, report, script=None):
+def finish(settings, frames, channels, report, script, plan):
     """Write what was solved; returns the completed BakeReport.
 
-    `script` is the ContactScript laid out in the body's world, which is kept with the baked action.
+    `script` is the ContactScript laid out in the body's world, or None, and `plan` the transfer.Plan: both are kept
+    with the baked action.
     """
     started = time.perf_counter()
     action, report.edits, report.notes = write(settings, frames, channels)
@@ -414,6 +415,7 @@ def finish(settings, frames, channels, report, script=None):
     else:
         scripts.remove(action)
     told.store(action, report.contacts)
+    plans.store(action, plan, settings.take_action or take_action(settings.take))
     report.seconds["write"] = time.perf_counter() - started
     return report
 

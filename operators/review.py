@@ -1,6 +1,7 @@
 """Looking at a bake: figures, the worst frames, contact sheets."""
 
 import json
+from typing import NamedTuple
 
 from bpy.props import FloatProperty, StringProperty
 from bpy.types import Operator
@@ -18,6 +19,7 @@ _WORDS = {
     "limb_direction_mean_deg": "{value:.0f}° off",
     "twist_std_deg": "twists {value:.1f}°",
     "root_path_rms_percent_of_leg": "way {value:.1f} %",
+    "turnover_mm": "turns over {value:.0f} mm",
     "skate_drift_mm": "slides {value:.1f} mm",
     "skate_speed_mm_per_s": "slides {value:.0f} mm/s",
     "floor_penetration_mm": "{value:.1f} mm in floor",
@@ -39,13 +41,30 @@ _CONTACT_ROWS = {
     "reach_shortfall_mm": "Out of reach",
     "prop_penetration_mm": "Body in prop",
 }
+_STAGES = {  # of solvers.stages -> where a fault is from
+    "take": "already in the performer's motion",
+    "transfer": "from the stage 'transfer'",
+    "contacts": "from the stage 'contacts'",
+}
 _MARKED = 4  # worst frames that a contact sheet shows besides the evenly spread ones
 
 
-def fault_words(fault):
-    """What a fault (of settings.FootholdFault) looks like, in few words."""
-    words = _WORDS.get(fault.metric, "{metric} {value:.3g}")
-    return words.format(metric=fault.metric.replace("_", " "), value=fault.value)
+def fault_words(metric, value):
+    """What a fault looks like, in few words."""
+    return _WORDS.get(metric, "{metric} {value:.3g}").format(metric=metric.replace("_", " "), value=value)
+
+
+def fault_sentence(fault):
+    """All that a fault of a report tells."""
+    parts = [f"frame {fault['frame']:g}: '{fault['bone']}'" if fault["bone"] else f"frame {fault['frame']:g}"]
+    if fault["role"] and fault["role"] != fault["bone"]:
+        parts.append(f"({fault['role']})")
+    parts.append(fault_words(fault["metric"], fault["value"]))
+    if fault.get("contact") or fault.get("surface"):
+        parts.append("(" + ", ".join(word for word in (fault.get("contact"), fault.get("surface")) if word) + ")")
+    told = _STAGES.get(fault["stage"])
+    earlier = ", ".join(f"{stage} {value:.1f}" for stage, value in fault["before"].items())
+    return " ".join(parts) + (f", {told}" if told else "") + (f"; before: {earlier}" if earlier else "")
 
 
 def report_lines(report):
@@ -78,18 +97,29 @@ def told_of(settings):
     return told.load(prepare.plays(settings.body))
 
 
-def misses(found):
-    """(frame, contact, words, millimetres) of what a bake could not keep, worst first; a contact "" is none.
+class Missed(NamedTuple):
+    """Something that a bake could not keep."""
 
-    `found` is what `told_of` gives.
-    """
-    rows = [(miss["frame"], miss["contact"], f"{miss['effector']} {miss['surface']}", miss["mm"])
-            for miss in found.get("misses", ())]
-    rows += [(miss["frame"], miss["contact"], f"edit of {miss['bone']}", miss["mm"])
+    frame: float
+    contact: str  # its id, "" where it is none
+    words: str  # bone and surface
+    millimetres: float
+    sentence: str  # all that there is to tell
+
+
+def misses(found):
+    """A list of Missed, worst first; `found` is what `told_of` gives."""
+    rows = [Missed(miss["frame"], miss["contact"], f"{miss['bone']} on {miss['surface']}", miss["mm"],
+                   f"frame {miss['frame']}: '{miss['bone']}' ({miss['effector']}) is {miss['mm']:g} mm short of "
+                   f"'{miss['surface']}', contact '{miss['contact']}'") for miss in found.get("misses", ())]
+    rows += [Missed(miss["frame"], miss["contact"], f"edit of {miss['bone']}", miss["mm"],
+                    f"frame {miss['frame']}: an edit of '{miss['bone']}' keeps {miss['effector']} {miss['mm']:g} mm "
+                    f"away from '{miss['surface']}', contact '{miss['contact']}'")
              for miss in found.get("broken_by_edits", ())]
-    rows += [(part["frame"], "", f"{part['part']} in {part['surface']}", part["mm"])
-             for part in found.get("inside", ())]
-    return sorted(rows, key=lambda row: -row[3])
+    rows += [Missed(part["frame"], "", f"{part['bone']} in {part['surface']}", part["mm"],
+                    f"frame {part['frame']}: '{part['bone']}' ({part['part']}) stays {part['mm']:g} mm inside "
+                    f"'{part['surface']}'") for part in found.get("inside", ())]
+    return sorted(rows, key=lambda row: -row.millimetres)
 
 
 def moved_lines(found):
@@ -104,6 +134,12 @@ def moved_lines(found):
     return lines
 
 
+def stage_counts(shown):
+    """stage -> how many of the listed faults it brought in, in the order of the bake."""
+    found = [fault.stage for fault in shown.faults]
+    return {stage: found.count(stage) for stage in _STAGES if stage in found}
+
+
 def report_of(settings):
     """A text that says what a report was made of: take and body and what both play."""
     actions = [prepare.plays(armature) for armature in (settings.take, settings.body)]
@@ -113,7 +149,7 @@ def report_of(settings):
 
 def worst_frames(shown):
     """The frames of the worst faults, each once."""
-    return list(dict.fromkeys(fault.frame for fault in shown.faults if fault.has_frame))[:_MARKED]
+    return list(dict.fromkeys(fault.frame for fault in shown.faults))[:_MARKED]
 
 
 class FOOTHOLD_OT_measure(Steps, Operator):
@@ -145,9 +181,9 @@ class FOOTHOLD_OT_measure(Steps, Operator):
         for found in result["faults"]:
             row = shown.faults.add()
             row.name = found["role"] or found["bone"] or "body"
-            row.metric, row.value, row.limit = found["metric"], found["value"], found["limit"]
-            row.has_frame = found["frame"] is not None
-            row.frame = found["frame"] if row.has_frame else 0.0
+            row.metric, row.value, row.frame = found["metric"], found["value"], found["frame"]
+            row.contact, row.stage = found.get("contact") or "", found["stage"] or ""
+            row.sentence = fault_sentence(found)
         shown.faults_at = 0
         self.report({"INFO"}, result["summary"])
 
@@ -162,6 +198,12 @@ class FOOTHOLD_OT_jump(Operator):
 
     frame: FloatProperty(name="Frame")
     contact: StringProperty(name="Contact", options={"SKIP_SAVE"})
+    told: StringProperty(name="Told", description="What happens there", options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context, properties):
+        """What happens at that frame, as the tooltip."""
+        return properties.told and f"{properties.told[:1].upper()}{properties.told[1:]}"
 
     def execute(self, context):
         if self.contact:

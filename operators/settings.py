@@ -134,9 +134,10 @@ class FootholdFault(PropertyGroup):
 
     metric: StringProperty()
     value: FloatProperty()
-    limit: FloatProperty()
     frame: FloatProperty()
-    has_frame: BoolProperty()
+    contact: StringProperty()  # its id, "" where it is of none
+    stage: StringProperty()  # that brought it in, "" where that cannot be told
+    sentence: StringProperty()  # all that there is to tell
 
 
 class FootholdShown(PropertyGroup):

@@ -14,11 +14,12 @@ from ..solvers.contacts import plot, script
 from ..solvers.errors import FootholdError
 from ..solvers.fit.fit import Options
 from ..solvers.skeleton import rest_motion
-from . import contacts, guess, job, resampling, scripted, terminal
+from . import contacts, guess, job, resampling, review, scripted, terminal
 from .bridge import compat, files, measure, plots, rates, read, render, samples, scripts
 from .bridge import roles as role_store
 
 TAKE, BODY = "Take", "Body"
+_MOST = 10  # faults that are told line by line
 
 
 def fresh_scene():
@@ -177,6 +178,7 @@ def bake_command(args):
     if args.report or args.json:
         report["metrics"] = measure.measure(scene, take.armature, body, cost=report["cost"],
                                             pure_transfer=args.stages == ["transfer"])
+        _say_measured(report["metrics"])
     with _no_remains([path for path, _ in outputs]):
         if args.sheet:
             render.contact_sheet(args.sheet, scene, take.armature, body)
@@ -193,14 +195,8 @@ def _say(done):
         terminal.say(job.disagreement_sentence(job.large(done.left_over)))
     for bone, degrees, reason in done.awry:
         terminal.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
-    for miss in done.contacts.get("misses", ()):
-        terminal.say(f"contact '{miss['contact']}' ({miss['effector']} on {miss['surface']}) is {miss['mm']:g} mm out "
-                     f"of reach at frame {miss['frame']}")
-    for miss in done.contacts.get("broken_by_edits", ()):
-        terminal.say(f"an edit of '{miss['bone']}' keeps contact '{miss['contact']}' {miss['mm']:g} mm away at frame "
-                     f"{miss['frame']}")
-    for part in done.contacts.get("inside", ()):
-        terminal.say(f"'{part['part']}' stays {part['mm']:g} mm inside '{part['surface']}' at frame {part['frame']}")
+    for miss in review.misses(done.contacts):
+        terminal.say(miss.sentence)
     for name, metres in done.contacts.get("licence_mm", {}).items():
         terminal.say(f"contact '{name}' was moved by {metres:g} mm along its pole, within its licence")
     for note in (*done.contacts.get("notes", ()), *done.notes):
@@ -371,8 +367,17 @@ def measure_command(args):
     if args.report:
         terminal.write_json(args.report, result)
     if not args.json:
-        terminal.say(result.get("summary", "measured"))
+        _say_measured(result)
     return result
+
+
+def _say_measured(result):
+    """What was measured, in a line, and the worst faults in a line each."""
+    terminal.say(result["summary"])
+    for fault in result["faults"][:_MOST]:
+        terminal.say(review.fault_sentence(fault))
+    if result["faults_total"] > _MOST:
+        terminal.say(f"and {result['faults_total'] - _MOST} more faults: --report has them")
 
 
 def render_command(args):

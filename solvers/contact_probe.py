@@ -32,9 +32,9 @@ class Probe(NamedTuple):
     """What to look at on a body's skin."""
 
     count: int  # N vertices of the skin
-    body: np.ndarray  # (B,) vertices of the body; what bones carry beside it (armour, tools) is left out
-    owners: np.ndarray  # (B,) indices into `roles`
-    roles: list
+    body: np.ndarray  # (B,) vertices of the body by their roles; what bones carry beside it (armour, tools) is left out
+    starts: np.ndarray  # (R,) where in `body` those of each role start
+    roles: list  # R roles that have skin
     feet: dict  # side -> (V,) vertices of foot and toes
     soles: dict  # "heel.L", "ball.L", ... -> Carried
     faces: np.ndarray  # (T, 3) vertices of the faces that may not be inside a prop
@@ -45,8 +45,7 @@ class Probe(NamedTuple):
 class Seen(NamedTuple):
     """One frame of what a Probe looks at, or with a leading axis many; metres, in the world."""
 
-    low: np.ndarray  # () height of the lowest vertex
-    lowest: np.ndarray  # () whose it is, index into the Probe's `roles`
+    low: np.ndarray  # (R,) height of the lowest vertex of each role, in the Probe's order
     feet: np.ndarray  # (sides,) height of the lowest vertex of each foot, in the Probe's order
     soles: np.ndarray  # (soles, 3) in the Probe's order
     depths: np.ndarray  # (props, PARTS) how deep a part lies in a prop, 0 outside
@@ -55,23 +54,22 @@ class Seen(NamedTuple):
 def probe(figure, skin, props=()):
     """The Probe of a Figure whose Skin stands at rest."""
     own, roles = flesh.owners(figure, skin)
-    body = np.flatnonzero(own >= 0)
+    body = np.argsort(own, kind="stable")[np.sum(own < 0):]
+    shown, starts = np.unique(own[body], return_index=True)
     points = flesh.soles(figure, skin).points
     feet = {side: np.flatnonzero(_are(own, roles, (f"foot.{side}", f"toe.{side}"))) for side in SIDES}
     soles = {name: _sole(figure, skin, points, name, feet[name[-1]]) for name in points if len(feet[name[-1]])}
     part_of = np.array([_part(role) for role in roles] + [-1])[own]  # (N,)
     faces = skin.faces[(part_of[skin.faces] >= 0).all(axis=1)]
     feet = {side: found for side, found in feet.items() if len(found)}
-    return Probe(len(own), body, own[body], roles, feet, soles, faces, part_of[faces[:, 0]],
+    return Probe(len(own), body, starts, [roles[i] for i in shown], feet, soles, faces, part_of[faces[:, 0]],
                  tuple(p for p in props if p.kind == "cylinder"))
 
 
 def look(probe, points):
     """One frame, as Seen, of all vertices (N, 3) of the skin."""
     heights = points[:, 2]
-    body = heights[probe.body]
-    at = int(np.argmin(body)) if len(body) else -1
-    return Seen(np.array(body[at] if at >= 0 else np.inf), np.array(probe.owners[at] if at >= 0 else -1),
+    return Seen(np.minimum.reduceat(heights[probe.body], probe.starts) if len(probe.body) else np.empty(0),
                 np.array([heights[found].min() for found in probe.feet.values()]),
                 np.array([one.weights @ points[one.vertices] for one in probe.soles.values()]).reshape(-1, 3),
                 np.array([_depths(probe, prop, points) for prop in probe.props]).reshape(-1, len(PARTS)))

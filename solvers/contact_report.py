@@ -14,7 +14,7 @@ from . import report as transfer_report
 from .contacts import performer, script, segments
 from .contacts.extract import extract
 from .errors import FootholdError
-from .report import WORST_FAULTS, fault, number, statistics
+from .report import fault, number, statistics
 from .skeleton import Motion
 from .transfer import Figure
 
@@ -39,6 +39,8 @@ _WORDS = {
     "reach_shortfall_mm": "{:.1f} mm out of reach",
     "prop_penetration_mm": "{:.1f} mm in a prop",
 }
+_MEAN = ("skate_speed_mm_per_s", "grip_mean_mm", "contact_lost_percent")  # told by their mean, the others by the worst
+_WHOLE = (*_MEAN, "skate_drift_mm")  # faults of a whole contact, the others of the frames that are over the limit
 _STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
 _EDGE = 2.0 / 60.0  # seconds by which the edge of a contact may be missed
 _INSIDE = 0.1  # of a frame, by which a contact is rounded: it is there at the whole frames within its interval
@@ -62,6 +64,7 @@ class Piece(NamedTuple):
     """What one contact, or one part of the body, contributes to a figure."""
 
     contact: str | None  # its id
+    surface: str  # what it touches, or lies in
     role: str
     bone: str | None
     frames: np.ndarray  # (N,)
@@ -79,28 +82,40 @@ class Touch(NamedTuple):
 
 def report(contacts, body):
     """All figures of an Observed body against a ContactScript laid out in its world, as a JSON-able dict."""
-    notes = []
-    grips, stands = _grips(contacts, body, notes), _stands(contacts, body)
-    short = [_shortfall(body, touch) for touch in (*grips, *stands)]
-    metrics, faults = {}, []
-    for measured in (_skating(contacts, body), _floor(contacts, body), _floating(body, stands),
-                     _agreement(contacts, body, notes), _gripping(contacts, body, grips, short), _reach(body, short),
-                     _inside_props(contacts, body, notes)):
-        metrics.update(measured[0])
-        faults += measured[1]
+    metrics, faults, notes = {}, [], []
+    for measured in (_skating, _floor, _floating, _agreement, _gripping, _reach, _inside_props):
+        figures, wrong, *told = measured(contacts, body)
+        metrics.update(figures)
+        faults += wrong
+        notes += [note for some in told for note in some]
     out = {"count": len(script.active(contacts)), "limits": dict(LIMITS), "metrics": metrics, "notes": notes,
            "faults": faults}
     return {**out, "summary": summary(out)}
 
 
+def again(contacts, body, faults):
+    """The figures that the places of `faults` have in another motion of the same body: a list of floats, None where
+    there is none.
+
+    Asked for is the same metric of the same contact or part, over the frames of each fault. `body` is the Observed body
+    in that other motion; of its skin only those frames have to be seen.
+    """
+    pieces = {metric: _PIECES[metric](contacts, body) for metric in {fault["metric"] for fault in faults}}
+    return [_at(fault, pieces[fault["metric"]]) for fault in faults]
+
+
+def _at(fault, pieces):
+    values = [p.values[(p.frames >= fault["first"]) & (p.frames <= fault["last"])] for p in pieces
+              if (p.contact, p.surface, p.role) == (fault["contact"], fault["surface"], fault["role"])]
+    values = np.concatenate([np.empty(0), *values])
+    return _value(fault["metric"], values) if len(values) else None
+
+
 def join(taken, found):
     """The report of `solvers.report` with that of the contacts in its section "contacts"; faults, notes and sentences
     of both together."""
-    faults = taken["faults"] + found["faults"]
-    faults.sort(key=lambda f: (-f["severity"], f["metric"], f["role"] or "", f["bone"] or "", f["frame"] or 0))
-    out = {**taken, "contacts": {key: value for key, value in found.items() if key not in ("faults", "notes")},
-           "notes": taken["notes"] + found["notes"], "faults_total": taken["faults_total"] + len(found["faults"]),
-           "faults": faults[:WORST_FAULTS]}
+    out = {**transfer_report.with_faults(taken, found["faults"]), "notes": taken["notes"] + found["notes"],
+           "contacts": {key: value for key, value in found.items() if key not in ("faults", "notes")}}
     return {**out, "summary": f"{found['summary']} {transfer_report.summary(out)}"}
 
 
@@ -121,30 +136,45 @@ def _figure(pieces):
     values = np.concatenate([np.empty(0), *(p.values for p in pieces)])
     frames = np.concatenate([np.empty(0), *(p.frames for p in pieces)])
     out = {**statistics(values, frames), "mean": float(values.mean()) if len(values) else None, "count": len(values),
-           "contact": None, "role": None, "bone": None}
+           "contact": None, "surface": None, "role": None, "bone": None}
     if len(values):
         ends = np.cumsum([len(p.values) for p in pieces])
         worst = pieces[int(np.searchsorted(ends, np.argmax(values), "right"))]
-        out.update(contact=worst.contact, role=worst.role, bone=worst.bone)
+        out.update(contact=worst.contact, surface=worst.surface, role=worst.role, bone=worst.bone)
     return out
+
+
+def _value(metric, values):
+    """What values (N,) over time come to."""
+    return float(np.mean(values) if metric in _MEAN else np.max(values))
 
 
 def _faults(metric, pieces):
-    """A fault for the worst of each Piece that goes over the metric's limit."""
+    """A fault for each Piece that goes over the metric's limit, at its worst frame."""
     out = []
     for piece in pieces:
-        if len(piece.values) and piece.values.max() > LIMITS[metric]:
-            at = int(np.argmax(piece.values))
-            out.append({**fault(metric, piece.values[at], LIMITS[metric], piece.frames[at], piece.role, piece.bone),
-                        "contact": piece.contact})
+        if len(piece.values) and _value(metric, piece.values) > LIMITS[metric]:
+            worst = piece.frames[int(np.argmax(piece.values))]
+            over = piece.frames if metric in _WHOLE else piece.frames[piece.values > LIMITS[metric]]
+            out.append({**fault(metric, _value(metric, piece.values), LIMITS[metric], worst, piece.role, piece.bone,
+                                over), "contact": piece.contact, "surface": piece.surface})
     return out
 
 
-def _worst(piece, value=None):
-    """The Piece of a Piece's largest value only; `value` stands in for it where given."""
+def _cut(piece, rows):
+    """Some rows of a Piece."""
+    return piece._replace(frames=piece.frames[rows], values=piece.values[rows])
+
+
+def _worst(piece):
+    """The Piece of a Piece's largest value only."""
     at = int(np.argmax(piece.values))
-    return piece._replace(frames=piece.frames[at:at + 1],
-                          values=piece.values[at:at + 1] if value is None else np.array([value]))
+    return _cut(piece, slice(at, at + 1))
+
+
+def _runs(piece):
+    """A Piece for each run of frames in which its values are above zero."""
+    return [_cut(piece, slice(first, last + 1)) for first, last in segments.runs(piece.values > 0.0)]
 
 
 def _rows(span, times):
@@ -158,7 +188,8 @@ def _bone(body, role):
 
 
 def _piece(body, contact, rows, values, role=None):
-    return Piece(contact.id, role or contact.effector, _bone(body, contact.effector), body.frames[rows], values)
+    return Piece(contact.id, contact.surface, role or contact.effector, _bone(body, contact.effector),
+                 body.frames[rows], values)
 
 
 def _palm(body, side):
@@ -187,22 +218,31 @@ def _spans(contacts, body):
                     yield contact, part.part, rows, soles[f"{part.part}.{side}"][rows]
 
 
-def _skating(contacts, body):
-    """Drift: how far a standing part is at most from its anchor along the floor; the anchor is the median of where it
-    stands. Speed: how fast it goes on the average."""
-    drifts, speeds = [], []
-    fps = contacts.fps
+def _drifts(contacts, body):
+    """How far standing parts are from their anchors along the floor; an anchor is the median of where a part stands."""
+    out = []
     for contact, part, rows, path in _spans(contacts, body):
-        if len(rows) < 2:
-            continue
-        flat = 1000.0 * path[:, :2]
-        role = f"{part}.{contact.effector[-1]}"
-        away = np.linalg.norm(flat - np.median(flat, axis=0), axis=1)
-        drifts.append(_worst(_piece(body, contact, rows, away, role)))
-        speeds.append(_piece(body, contact, rows[1:], fps * np.linalg.norm(np.diff(flat, axis=0), axis=1), role))
-    means = [_worst(piece, float(piece.values.mean())) for piece in speeds]
-    return ({"skate_drift_mm": _figure(drifts), "skate_speed_mm_per_s": _figure(speeds)},
-            _faults("skate_drift_mm", drifts) + _faults("skate_speed_mm_per_s", means))
+        if len(rows) > 1:
+            flat = 1000.0 * path[:, :2]
+            away = np.linalg.norm(flat - np.median(flat, axis=0), axis=1)
+            out.append(_piece(body, contact, rows, away, f"{part}.{contact.effector[-1]}"))
+    return out
+
+
+def _speeds(contacts, body):
+    """How fast standing parts go along the floor."""
+    out = []
+    for contact, part, rows, path in _spans(contacts, body):
+        if len(rows) > 1:
+            speed = 1000.0 * contacts.fps * np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1)
+            out.append(_piece(body, contact, rows[1:], speed, f"{part}.{contact.effector[-1]}"))
+    return out
+
+
+def _skating(contacts, body):
+    drifts, speeds = _drifts(contacts, body), _speeds(contacts, body)
+    return ({"skate_drift_mm": _figure([_worst(piece) for piece in drifts]), "skate_speed_mm_per_s": _figure(speeds)},
+            _faults("skate_drift_mm", drifts) + _faults("skate_speed_mm_per_s", speeds))
 
 
 def _height(contacts, contact):
@@ -233,47 +273,69 @@ def _stands(contacts, body):
     return out
 
 
-def _floating(body, stands):
-    pieces = [_piece(body, s.contact, s.rows, 1000.0 * np.maximum(s.point[:, 2] - s.target[:, 2], 0.0)) for s in stands]
+def _gaps(contacts, body):
+    """How far what stands is over what it stands on."""
+    return [_piece(body, s.contact, s.rows, 1000.0 * np.maximum(s.point[:, 2] - s.target[:, 2], 0.0))
+            for s in _stands(contacts, body)]
+
+
+def _floating(contacts, body):
+    pieces = _gaps(contacts, body)
     return {"float_mm": _figure(pieces)}, _faults("float_mm", pieces)
 
 
-def _floor(contacts, body):
-    """How deep the deepest vertex of the body lies in the floor, and that of a foot in a step that it stands on."""
+def _sunk(contacts, body):
+    """How deep the deepest vertex of each role lies in the floor, and that of a foot in a step that it stands on."""
     if contacts.floor is None:
-        return {"floor_penetration_mm": None}, []
-    depth = 1000.0 * np.maximum(contacts.floor - body.seen.low, 0.0)
-    pieces, deepest = [], depth.copy()
-    for first, last in segments.runs(depth > 0.0):
-        owner = _owner(body, first + int(np.argmax(depth[first:last + 1])))
-        pieces.append(Piece(None, owner, _bone(body, owner), body.frames[first:last + 1], depth[first:last + 1]))
-    for contact, rows, sunk in _in_steps(contacts, body):
-        pieces.append(_piece(body, contact, rows, sunk))
-        deepest[rows] = np.maximum(deepest[rows], sunk)
-    out = {**_figure(pieces), **statistics(deepest, body.frames), "mean": float(deepest.mean()), "count": len(deepest),
-           "frames_over": int((deepest > LIMITS["floor_penetration_mm"]).sum())}
-    return {"floor_penetration_mm": out}, _faults("floor_penetration_mm", pieces)
+        return []
+    return [*_in_floor(contacts, body), *_in_steps(contacts, body)]
+
+
+def _in_floor(contacts, body):
+    return [Piece(None, "floor", role, _bone(body, role), body.frames, 1000.0 * np.maximum(contacts.floor - low, 0.0))
+            for role, low in zip(body.probe.roles, body.seen.low.T)]
 
 
 def _in_steps(contacts, body):
-    """(contact, rows, depth (N,) in millimetres) of feet that stand on a step, below its height."""
+    """Feet that stand on a step, below its height."""
+    out = []
     for side, low in zip(body.probe.feet, body.seen.feet.T):
         for contact in script.active(contacts, f"foot.{side}"):
             height = _height(contacts, contact)
             if contact.kind == "plant" and height > contacts.floor:
                 rows = _rows(contact, body.times)
-                yield contact, rows, 1000.0 * np.maximum(height - low[rows], 0.0)
+                out.append(_piece(body, contact, rows, 1000.0 * np.maximum(height - low[rows], 0.0)))
+    return out
 
 
-def _owner(body, row):
-    """Whose the lowest vertex of a frame is."""
-    return body.probe.roles[int(body.seen.lowest[row])]
+def _floor(contacts, body):
+    """A run of frames in the floor counts once: as that of the role which is deepest in it."""
+    if contacts.floor is None:
+        return {"floor_penetration_mm": None}, []
+    roles, steps = _in_floor(contacts, body), _in_steps(contacts, body)
+    deepest = np.max([np.zeros(len(body.frames)), *(piece.values for piece in roles)], axis=0)
+    pieces = list(steps)
+    for first, last in segments.runs(deepest > 0.0):
+        rows = slice(first, last + 1)
+        owner = max(roles, key=lambda piece: piece.values[rows].max())
+        pieces.append(_cut(owner._replace(values=deepest), rows))
+    for step in steps:
+        rows = np.searchsorted(body.frames, step.frames)
+        deepest[rows] = np.maximum(deepest[rows], step.values)
+    return {"floor_penetration_mm": _over(body, "floor_penetration_mm", pieces, deepest)}, _faults(
+        "floor_penetration_mm", pieces)
+
+
+def _over(body, metric, pieces, deepest):
+    """Statistics of the deepest (F,) of the whole body, with whose the worst is."""
+    return {**_figure(pieces), **statistics(deepest, body.frames), "mean": float(deepest.mean()), "count": len(deepest),
+            "frames_over": int((deepest > LIMITS[metric]).sum())}
 
 
 # Grips
 
-def _grips(contacts, body, notes):
-    """The Touches of hands that hold a prop.
+def _grips(contacts, body):
+    """(Touches of hands that hold a prop, names of the props whose shape is not known from the script).
 
     On a cylinder the palm should be on the surface, at the height of the path; how far round is left to it. At a place
     that is no known shape it should be where the path is.
@@ -294,8 +356,7 @@ def _grips(contacts, body, notes):
             out.append(Touch(contact, rows, point, np.stack(place, axis=-1)))
         else:
             blind.add(contact.surface)
-    notes += [f"Grips on '{name}' were not measured: its shape is not known from the script." for name in sorted(blind)]
-    return out
+    return out, sorted(blind)
 
 
 def _on_cylinder(prop, points, height):
@@ -305,22 +366,29 @@ def _on_cylinder(prop, points, height):
     return np.array(prop.point) + height[:, None] * axis + prop.radius * radial
 
 
-def _gripping(contacts, body, grips, short):
-    """Palms against the surface, and along a cylinder's axis against the path, where they are in reach."""
+def _off(contacts, body):
+    """(Palms off the surface, off the path along a cylinder's axis): Pieces of each."""
     props = {prop.name: prop for prop in contacts.props}
     surface, along = [], []
-    reach = {id(s.contact): s.values < LIMITS["reach_shortfall_mm"] for s in short}
-    for grip in grips:
-        kept = reach[id(grip.contact)]
+    for grip in _grips(contacts, body)[0]:
         off = 1000.0 * (grip.point - grip.target)
         prop = props[grip.contact.surface]
         axis = np.array(prop.axis) if prop.kind == "cylinder" else np.zeros(3)
-        surface.append(_piece(body, grip.contact, grip.rows[kept], np.linalg.norm(off - (off @ axis)[:, None] * axis,
-                                                                                  axis=1)[kept]))
-        along.append(_piece(body, grip.contact, grip.rows[kept], np.abs(off @ axis)[kept]))
-    means = [_worst(piece, float(piece.values.mean())) for piece in (*surface, *along) if len(piece.values)]
+        aside = np.linalg.norm(off - (off @ axis)[:, None] * axis, axis=1)
+        surface.append(_piece(body, grip.contact, grip.rows, aside))
+        along.append(_piece(body, grip.contact, grip.rows, np.abs(off @ axis)))
+    return surface, along
+
+
+def _gripping(contacts, body):
+    """Palms where they are in reach."""
+    grips, blind = _grips(contacts, body)
+    kept = [_shortfall(body, grip).values < LIMITS["reach_shortfall_mm"] for grip in grips]
+    surface, along = ([_cut(piece, rows) for piece, rows in zip(pieces, kept)] for pieces in _off(contacts, body))
     return ({"grip_surface_mm": _figure(surface), "grip_along_mm": _figure(along)},
-            _faults("grip_surface_mm", surface) + _faults("grip_along_mm", along) + _faults("grip_mean_mm", means))
+            _faults("grip_surface_mm", surface) + _faults("grip_along_mm", along)
+            + _faults("grip_mean_mm", surface + along),
+            [f"Grips on '{name}' were not measured: its shape is not known from the script." for name in blind])
 
 
 # Reach
@@ -351,42 +419,57 @@ def _shortfall(body, touch):
     return Short(touch.contact, touch.rows, 1000.0 * np.clip(wanted, 0.0, np.linalg.norm(off, axis=1)), off)
 
 
-def _reach(body, short):
-    pieces = [_piece(body, s.contact, s.rows, s.values) for s in short]
+def _shorts(contacts, body):
+    """The Shorts of all that grips and stands."""
+    return [_shortfall(body, touch) for touch in (*_grips(contacts, body)[0], *_stands(contacts, body))]
+
+
+def _beyond(contacts, body):
+    """How far contacts are out of reach."""
+    return [_piece(body, s.contact, s.rows, s.values) for s in _shorts(contacts, body)]
+
+
+def _reach(contacts, body):
+    pieces = _beyond(contacts, body)
     out = _figure([_worst(piece) for piece in pieces])
-    out["frames_short"] = int(sum((p.values > LIMITS["reach_shortfall_mm"]).sum() for p in pieces))
-    out["contacts"] = [{"contact": s.contact.id, "effector": s.contact.effector, "surface": s.contact.surface,
-                        "worst": float(s.values.max()), "worst_frame": number(body.frames[s.rows[np.argmax(s.values)]]),
-                        "frames": int((s.values > LIMITS["reach_shortfall_mm"]).sum())}
-                       for s in short if s.values.max() > LIMITS["reach_shortfall_mm"]]
+    over = [piece for piece in pieces if piece.values.max() > LIMITS["reach_shortfall_mm"]]
+    out["frames_short"] = int(sum((piece.values > LIMITS["reach_shortfall_mm"]).sum() for piece in pieces))
+    out["contacts"] = [{"contact": piece.contact, "effector": piece.role, "surface": piece.surface,
+                        "worst": float(piece.values.max()),
+                        "worst_frame": number(piece.frames[int(np.argmax(piece.values))]),
+                        "frames": int((piece.values > LIMITS["reach_shortfall_mm"]).sum())} for piece in over]
     return {"reach_shortfall_mm": out}, _faults("reach_shortfall_mm", pieces)
 
 
 # Props
 
-def _inside_props(contacts, body, notes):
+def _inside(contacts, body):
     """How deep parts of the body lie in props, but for what touches them on purpose."""
-    notes += [f"What lies in '{prop.name}' was not measured: its shape is not known from the script."
-              for prop in contacts.props if prop not in body.probe.props]
-    pieces, deepest = [], np.zeros(len(body.frames))
-    parts = {}
+    out = []
     for k, prop in enumerate(body.probe.props):
         meant = _meant(contacts, prop, body)
         for j, part in enumerate(contact_probe.PARTS):
             depth = np.where(meant[:, j], 0.0, 1000.0 * body.seen.depths[:, k, j])
-            deepest = np.maximum(deepest, depth)
-            parts[part] = max(parts.get(part, 0), int((depth > LIMITS["prop_penetration_mm"]).sum()))
             role = "chest" if part == "torso" and "chest" in body.figure.roles else part
-            for first, last in segments.runs(depth > 0.0):
-                rows = slice(first, last + 1)
-                pieces.append(Piece(None, part, _bone(body, "hips" if role == "torso" else role), body.frames[rows],
-                                    depth[rows]))
+            out.append(Piece(None, prop.name, part, _bone(body, "hips" if role == "torso" else role), body.frames,
+                             depth))
+    return out
+
+
+def _inside_props(contacts, body):
+    notes = [f"What lies in '{prop.name}' was not measured: its shape is not known from the script."
+             for prop in contacts.props if prop not in body.probe.props]
     if not body.probe.props:
-        return {"prop_penetration_mm": None}, []
-    out = {**_figure(pieces), **statistics(deepest, body.frames), "mean": float(deepest.mean()), "count": len(deepest),
-           "frames_over": int((deepest > LIMITS["prop_penetration_mm"]).sum()),
-           "parts": {part: count for part, count in parts.items() if count}}
-    return {"prop_penetration_mm": out}, _faults("prop_penetration_mm", pieces)
+        return {"prop_penetration_mm": None}, [], notes
+    parts = _inside(contacts, body)
+    pieces = [run for part in parts for run in _runs(part)]
+    counts = {}
+    for part in parts:
+        over = int((part.values > LIMITS["prop_penetration_mm"]).sum())
+        counts[part.role] = max(counts.get(part.role, 0), over)
+    out = _over(body, "prop_penetration_mm", pieces, np.max([part.values for part in parts], axis=0))
+    out["parts"] = {part: count for part, count in counts.items() if count}
+    return {"prop_penetration_mm": out}, _faults("prop_penetration_mm", pieces), notes
 
 
 def _meant(contacts, prop, body):
@@ -405,22 +488,20 @@ def _meant(contacts, prop, body):
 
 # Found again
 
-def _agreement(contacts, body, notes):
+def _agreement(contacts, body):
     """Contacts extracted from the body's own motion against the script's, frame by frame.
 
     Edges may be missed by two frames of sixty a second. Muted contacts count neither way.
     """
     try:
-        again = extract(body.figure, body.motion, contacts.fps, _sought(contacts))
+        found = _found_again(contacts, body)
     except FootholdError as error:
-        notes.append(f"Contacts were not looked for again: {error}")
-        return {"contact_agreement": None}, []
-    times = body.times - body.times[0]
-    wanted, found = _masks(script.active(contacts), body.times), _masks(again.contacts, times)
+        return {"contact_agreement": None}, [], [f"Contacts were not looked for again: {error}"]
+    wanted = _masks(script.active(contacts), body.times)
     muted = _masks([c for c in contacts.contacts if c.mute], body.times)
     kinds, total = {}, np.zeros(4)
     edge = int(round(_EDGE * contacts.fps))
-    none = np.zeros(len(times), bool)
+    none = np.zeros(len(body.times), bool)
     for key in sorted({*wanted, *found}):
         counted = ~_wider(muted.get(key, none), edge)
         want, have = wanted.get(key, none) & counted, found.get(key, none) & counted
@@ -428,16 +509,27 @@ def _agreement(contacts, body, notes):
         kinds[key[2]] = kinds.get(key[2], 0) + counts
         total = total + counts
     if not total.any():
-        return {"contact_agreement": None}, []
-    lost = []
+        return {"contact_agreement": None}, [], []
+    return ({"contact_agreement": {**_scores(total), "kinds": {kind: _scores(c) for kind, c in sorted(kinds.items())}}},
+            _faults("contact_lost_percent", _lost(contacts, body, found)), [])
+
+
+def _found_again(contacts, body):
+    """Key of a contact -> frames (F,) in which `extract` finds it in the body's motion. Raises its FootholdError."""
+    again = extract(body.figure, body.motion, contacts.fps, _sought(contacts))
+    return _masks(again.contacts, body.times - body.times[0])
+
+
+def _lost(contacts, body, found=None):
+    """Contacts in percent: 100 in frames that are not found again, 0 in the others."""
+    found = _found_again(contacts, body) if found is None else found
+    edge, none = int(round(_EDGE * contacts.fps)), np.zeros(len(body.times), bool)
+    out = []
     for contact in script.active(contacts):
         rows = _rows(contact, body.times)
         missed = ~_wider(found.get(_key(contact), none), edge)[rows]
-        if missed.any():
-            lost.append(Piece(contact.id, contact.effector, _bone(body, contact.effector),
-                              body.frames[rows[missed][:1]], np.array([100.0 * missed.mean()])))
-    return ({"contact_agreement": {**_scores(total), "kinds": {kind: _scores(c) for kind, c in sorted(kinds.items())}}},
-            _faults("contact_lost_percent", lost))
+        out.append(_piece(body, contact, rows, 100.0 * missed))
+    return out
 
 
 def _sought(contacts):
@@ -479,3 +571,17 @@ def _scores(counts):
     both = precision + recall
     return {"precision": float(precision), "recall": float(recall),
             "f1": float(2.0 * precision * recall / both) if both else 0.0, "frames": int(want)}
+
+
+_PIECES = {  # metric -> what it looks at, over all of the frames
+    "skate_drift_mm": _drifts,
+    "skate_speed_mm_per_s": _speeds,
+    "floor_penetration_mm": _sunk,
+    "float_mm": _gaps,
+    "contact_lost_percent": _lost,
+    "grip_surface_mm": lambda contacts, body: _off(contacts, body)[0],
+    "grip_along_mm": lambda contacts, body: _off(contacts, body)[1],
+    "grip_mean_mm": lambda contacts, body: sum(_off(contacts, body), []),
+    "reach_shortfall_mm": _beyond,
+    "prop_penetration_mm": _inside,
+}

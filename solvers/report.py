@@ -210,7 +210,6 @@ def report(source, target, fps, frames=None, keys=None, cost=None, pure_transfer
         "relative_rotation_deg": _rotations(source, target, found, frames),
         "root_path": _root_path(source, target, fps, frames, faults, notes),
     }
-    faults.sort(key=lambda f: (-f["severity"], f["metric"], f["role"] or "", f["bone"] or "", f["frame"] or 0))
     out = {
         "foothold_report": VERSION,
         "fps": float(fps),
@@ -222,10 +221,39 @@ def report(source, target, fps, frames=None, keys=None, cost=None, pure_transfer
         "nothing_to_do": None if keys is None else same_bits(*keys),
         "cost": cost,
         "notes": notes,
-        "faults_total": len(faults),
-        "faults": faults[:WORST_FAULTS],
     }
+    out = with_faults(out, faults)
     out["summary"] = summary(out)
+    return out
+
+
+def with_faults(report, faults):
+    """A report with more faults among its own, worst first."""
+    listed = sorted([*report.get("faults", ()), *faults], key=lambda f: (-f["severity"], f["metric"], f["role"] or "",
+                                                                         f["bone"] or "", f["frame"] or 0))
+    return {**report, "faults_total": report.get("faults_total", 0) + len(faults), "faults": listed[:WORST_FAULTS]}
+
+
+def again(faults, source, other, fps, frames):
+    """The figures that the places of `faults` have in another motion of the same body: a list of floats, None where
+    there is none.
+
+    `source` is the take's Side, `other` the body's in that motion, `frames` (F,) the frame numbers of both. Asked for
+    is the same metric of the same bone, over the frames of each fault.
+    """
+    speeds = angular_speed(other.motion.rotations, fps)
+    joints = _accelerations(source, other, fps, frames, [])["joints"]
+    out = []
+    for told in faults:
+        value = None
+        if told["metric"] == "angular_speed_deg_per_s":
+            rows = (frames[1:] >= told["first"]) & (frames[1:] <= told["last"])
+            value = float(speeds[rows, other.names.index(told["bone"])].max())
+        elif told["metric"] == "acceleration_ratio":
+            value = joints[told["role"]]["ratio"]
+        elif told["metric"] == "root_path_rms_percent_of_leg":
+            value = _root_path(source, other, fps, frames, [], [])["rms_percent_of_leg"]
+        out.append(value)
     return out
 
 
@@ -293,10 +321,12 @@ def _about(side):
             "stature_m": stature(side)}
 
 
-def fault(metric, value, limit, frame, role=None, bone=None):
-    """A place where a figure goes over its limit, as plain data."""
-    return {"metric": metric, "role": role, "bone": bone, "frame": None if frame is None else number(frame),
-            "value": float(value), "limit": float(limit), "severity": float(value / limit)}
+def fault(metric, value, limit, frame, role=None, bone=None, frames=None):
+    """A place where a figure goes over its limit, as plain data: its worst frame, and the first and last of the frames
+    (N,) that the figure is taken over, the worst alone where left out."""
+    first, last = (frame, frame) if frames is None else (frames[0], frames[-1])
+    return {"metric": metric, "role": role, "bone": bone, "frame": number(frame), "first": number(first),
+            "last": number(last), "value": float(value), "limit": float(limit), "severity": float(value / limit)}
 
 
 def _bone_sources(source, target, found):
@@ -330,7 +360,8 @@ def _angular_speeds(source, target, found, fps, frames, faults):
         over_any |= over
         for first, last in _runs(over):
             at = first + int(np.argmax(speed[first:last]))
-            faults.append(fault("angular_speed_deg_per_s", speed[at], limit, frames[at + 1], role, target.names[j]))
+            faults.append(fault("angular_speed_deg_per_s", speed[at], limit, frames[at + 1], role, target.names[j],
+                                frames[first + 1:last + 1]))
         bones[target.names[j]] = {"role": role, "limit": limit, "frames_over": int(over.sum()),
                                   "body": statistics(speed, frames[1:]),
                                   "take_bones": [source.names[k] for k in follows],
@@ -365,7 +396,7 @@ def _accelerations(source, target, fps, frames, faults):
         if ratio > limit:
             at = int(np.argmax(ours - theirs))
             faults.append(fault("acceleration_ratio", ratio, limit, frames[at + 1], role,
-                                 target.names[target.roles[role]]))
+                                target.names[target.roles[role]], frames))
     return {"ratio": worst, "scaled_to_stature_m": STATURE if known else None, "joints": joints}
 
 
@@ -389,10 +420,10 @@ def _directions(source, target, found, frames, faults, notes):
         bone = target.names[target.roles[pair.role]]
         if pair.exact and std > LIMITS["limb_direction_std_deg"]:
             faults.append(fault("limb_direction_std_deg", std, LIMITS["limb_direction_std_deg"],
-                                 frames[int(np.argmax(off))], pair.role, bone))
+                                frames[int(np.argmax(off))], pair.role, bone, frames))
         if pair.role.split(".")[0] in _AIMED and mean > LIMITS["limb_direction_mean_deg"]:
             faults.append(fault("limb_direction_mean_deg", mean, LIMITS["limb_direction_mean_deg"],
-                                 frames[int(np.argmax(angle))], pair.role, bone))
+                                frames[int(np.argmax(angle))], pair.role, bone, frames))
     wide = [r for r, row in roles.items()
             if r.split(".")[0] in _AIMED and row["mean"] > LIMITS["limb_direction_mean_deg"]]
     if wide:
@@ -413,7 +444,7 @@ def _twists(source, target, found, frames, faults):
                             **statistics(off, frames)}
         if pair.exact and std > LIMITS["twist_std_deg"]:
             faults.append(fault("twist_std_deg", std, LIMITS["twist_std_deg"], frames[int(np.argmax(off))],
-                                 pair.role, target.names[target.roles[pair.role]]))
+                                pair.role, target.names[target.roles[pair.role]], frames))
     return _worst_std(roles)
 
 
@@ -461,7 +492,7 @@ def _root_path(source, target, fps, frames, faults, notes):
     limit = LIMITS["root_path_rms_percent_of_leg"]
     if out["rms_percent_of_leg"] > limit:
         faults.append(fault("root_path_rms_percent_of_leg", out["rms_percent_of_leg"], limit,
-                             frames[int(np.argmax(off))], "hips", target.names[target.roles["hips"]]))
+                            frames[int(np.argmax(off))], "hips", target.names[target.roles["hips"]], frames))
     # a body that stays put fits any path at scale zero, so the scale itself must be looked at
     if _extent(theirs) > 0.25 * legs[0] and not 0.25 < flat / out["leg_ratio"] < 4.0:
         notes.append(f"The body covers {flat:.2f} times the take's way on the floor: it was baked in place, or lost "

@@ -4,7 +4,7 @@ import numpy as np
 
 from .contacts.segments import runs
 
-_LENGTH = 0.03  # metres that a correction has on either side
+LENGTH = 0.03  # metres that a correction has on either side
 _FRAMES = 10  # within which it turns over
 
 
@@ -14,7 +14,7 @@ def find(corrections):
     A correction turns over where it is longer than 3 cm at two frames no more than 10 apart, and its directions lie
     more than 90 degrees apart.
     """
-    long = np.linalg.norm(corrections, axis=-1) > _LENGTH
+    long = np.linalg.norm(corrections, axis=-1) > LENGTH
     over = np.zeros(len(corrections), bool)
     for step in range(1, min(_FRAMES, len(corrections) - 1) + 1):
         against = np.sum(corrections[:-step] * corrections[step:], axis=-1) < 0.0

@@ -4,6 +4,7 @@ from bpy.types import UIList
 
 from ..operators import edit_roles, review
 
+_STAGES = {"take": "ARMATURE_DATA", "transfer": "CON_TRANSFORM", "contacts": "CON_FLOOR"}  # stage -> icon
 _MOST = 12  # rows of contacts that are not kept
 
 
@@ -31,29 +32,40 @@ class FOOTHOLD_UL_faults(UIList):
 
     def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index):
         row = layout.row(align=True)
-        if item.has_frame:
-            jump = row.row()
-            jump.ui_units_x = 3.2
-            jump.operator("foothold.jump_to_fault", text=f"{item.frame:g}").frame = item.frame
-        split = row.split(factor=0.5)
+        _draw_jump(row, item.frame, item.contact, item.sentence)
+        split = row.split(factor=0.36)
         split.label(text=item.name)
-        split.label(text=review.fault_words(item))
+        words = split.row()
+        words.label(text=review.fault_words(item.metric, item.value))
+        words.label(text="", icon=_STAGES.get(item.stage, "BLANK1"))
+
+
+def draw_stages(layout, counts):
+    """What the icons of FOOTHOLD_UL_faults say: `counts` as of `review.stage_counts`."""
+    column = layout.column(align=True)
+    for stage, count in counts.items():
+        column.label(text=f"From {stage}: {count}", icon=_STAGES[stage])
+
+
+def _draw_jump(row, frame, contact, told):
+    """A button that goes to a frame and chooses a contact; its tooltip is `told`."""
+    jump = row.row()
+    jump.ui_units_x = 2.6
+    button = jump.operator("foothold.jump_to_fault", text=f"{frame:g}")
+    button.frame, button.contact, button.told = frame, contact, told
 
 
 def draw_misses(layout, missed):
     """Contacts that the body cannot keep, as buttons that go there; `missed` as of `review.misses`."""
     column = layout.column(align=True)
-    for frame, contact, words, far in missed[:_MOST]:
+    for miss in missed[:_MOST]:
         row = column.row(align=True)
-        jump = row.row()
-        jump.ui_units_x = 3.2
-        button = jump.operator("foothold.jump_to_fault", text=f"{frame:g}")
-        button.frame, button.contact = frame, contact
+        _draw_jump(row, miss.frame, miss.contact, miss.sentence)
         split = row.split(factor=0.65)
-        split.label(text=words)
-        split.label(text=f"{far:.0f} mm" if far >= 10.0 else f"{far:.1f} mm")
+        split.label(text=miss.words)
+        split.label(text=f"{miss.millimetres:.0f} mm" if miss.millimetres >= 10.0 else f"{miss.millimetres:.1f} mm")
     if len(missed) > _MOST:
-        column.label(text=f"and {len(missed) - _MOST} more, none over {missed[_MOST][3]:.1f} mm")
+        column.label(text=f"and {len(missed) - _MOST} more, none over {missed[_MOST].millimetres:.1f} mm")
 
 
 def draw_roles(layout, side, found, at_fault=()):

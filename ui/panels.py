@@ -286,6 +286,7 @@ class FOOTHOLD_PT_review(Part, Panel):
             return
         self._draw_lines(context, layout, shown.report_lines.splitlines())
         if len(shown.faults):
+            lists.draw_stages(layout, review.stage_counts(shown))
             layout.template_list("FOOTHOLD_UL_faults", "", shown, "faults", shown, "faults_at", rows=5, maxrows=10)
         layout.operator("foothold.save_report", icon="FILE_TICK")
 

@@ -8,7 +8,7 @@ from ...solvers.fit import flesh
 from ...solvers.rotation import continuous, from_matrix, orthonormal
 from ...solvers.skeleton import Motion, rest_motion, to_world
 from ...solvers.transfer import Figure
-from . import evaluate, rates, read, scripts, skin, surfaces
+from . import evaluate, origins, rates, read, scripts, skin, surfaces
 from .roles import KEY as ROLES_PROPERTY
 from .roles import stored
 
@@ -100,16 +100,19 @@ def measure_steps(scene, take, body, frame_range=None, keys=None, cost=None, pur
     found = report.report(take_side, body_side, fps, frames, keys, cost, pure)
     found["take"]["armature"], found["body"]["armature"] = take.name, body.name
     found["take"]["flips"] = [{"bone": take_side.names[f.joint], "first": int(frames[f.first]),
-                               "last": int(frames[f.last]), "degrees": round(f.degrees, 1)} for f in repaired]
+                               "last": int(frames[f.last]), "degrees": round(f.degrees, 1), "stage": "take"}
+                              for f in repaired]
     if repaired:
         found["notes"].append(f"{len(repaired)} flips of the take's own were turned back before comparing.")
+    seen = None
     if script is not None:
-        observed = yield from evaluate.part(_observe_steps(scene, body, body_side, script, clock, frames), 0.3, 1.0)
-        if observed is None:
+        seen = yield from evaluate.part(_observe_steps(scene, body, body_side, script, clock, frames), 0.3, 0.9)
+        if seen is None:
             found["notes"].append(f"'{body.name}' has no mesh to be seen: how it keeps its contacts was not measured.")
         else:
-            found = contact_report.join(found, contact_report.report(script, observed))
-    return found
+            found = contact_report.join(found, contact_report.report(script, seen[0]))
+    return (yield from evaluate.part(origins.told_steps(found, take, body, (take_side, body_side), script, seen, frames,
+                                                        fps), 0.9, 1.0))
 
 
 def laid_out_script(body):
@@ -121,8 +124,8 @@ def laid_out_script(body):
 
 
 def _observe_steps(scene, armature, side, script, clock, frames):
-    """The contact_report.Observed body at `frames` (F,), of which `side` was recorded; None where it has no skin. A
-    generator of the part done."""
+    """(contact_report.Observed, flesh.Skin) of the body at `frames` (F,), of which `side` was recorded, or None where
+    it has no skin; a generator of the part done."""
     skeleton = read.read_skeleton(armature)
     order = [side.names.index(name) for name in skeleton.names]
     motion = Motion(side.motion.positions[:, order], side.motion.rotations[:, order])
@@ -133,14 +136,15 @@ def _observe_steps(scene, armature, side, script, clock, frames):
     probe = contact_probe.probe(figure, at_rest, script.props)
     seen = yield from surfaces.seen_steps(scene, armature, probe, frames)
     return contact_report.Observed(figure, motion, flesh.palms(figure, at_rest)[0], probe, seen, frames,
-                                   clock.time(frames))
+                                   clock.time(frames)), at_rest
 
 
 def measure(scene, take, body, frame_range=None, progress=None, **options):
     """The report (`solvers.report.report`) of the armature objects `take` and `body` as they play in `scene`.
 
     Both carry their roles as JSON in the custom property `foothold_roles`. Where the body's action keeps a contact
-    script, as a bake with the stage "contacts" leaves it, the report has a section "contacts". Every frame of
+    script, as a bake with the stage "contacts" leaves it, the report has a section "contacts". Each fault tells which
+    stage of the bake it is from (`origins`), where the take still plays what was baked. Every frame of
     `frame_range` (first, last; what both actions have where left out) is evaluated with constraints, drivers and all;
     `progress` is called with the part done. `options` go to `measure_steps`. Nothing in the file changes, not even the
     current frame.

@@ -42,7 +42,7 @@ SCRIPT = ContactScript(FPS, FRAMES, (Prop("pole", point=(0.3, 0.45, 0.0), radius
 def stage(addon):
     """(scene, take that dances and has a script, body of other proportions), chosen in the panel."""
     scene = rigs.new_file()
-    take, body = rigs.humanoid("Take"), rigs.humanoid("Body", arm=0.8, leg=0.85, seed=5, mesh=True)
+    take, body = rigs.humanoid("Take"), rigs.humanoid("Body", arm=0.8, leg=0.85, seed=5, mesh=True, prefix="b ")
     scripts.store(rigs.dance(take, frames=FRAMES, amount=0.1), SCRIPT)
     scene.foothold.take, scene.foothold.body = take, body
     scene.foothold.take_rest.kind = "FILE"
@@ -227,9 +227,10 @@ def test_contacts_out_of_reach_are_told_and_lead_to_their_frames(stage):
     scripts.store(take.animation_data.action, FAR)
     report = bake(stage)
     missed = review.misses(report.contacts)
-    frame, contact, words, far = next(row for row in missed if row[1] == "hand.L:1")
-    assert words == "hand.L pole" and far > 100.0 and 13 <= frame <= 31
-    assert [row[3] for row in missed] == sorted((row[3] for row in missed), reverse=True)
+    frame, contact, words, far, sentence = next(row for row in missed if row.contact == "hand.L:1")
+    assert words == "b hand.L on pole" and far > 100.0 and 13 <= frame <= 31
+    assert sentence == f"frame {frame}: 'b hand.L' (hand.L) is {far:g} mm short of 'pole', contact 'hand.L:1'"
+    assert [row.millimetres for row in missed] == sorted((row.millimetres for row in missed), reverse=True)
     assert review.misses(review.told_of(scene.foothold)) == missed, "they stay with the action"
     assert ops.jump_to_fault(frame=frame, contact=contact) == {"FINISHED"}
     assert scene.frame_current == frame and scene.foothold_contacts.active == "hand.L:1"
@@ -246,6 +247,7 @@ def test_the_artist_is_told_in_plain_words(stage, capfd):
     printed = capfd.readouterr().out
     missed = review.misses(told.load(body.animation_data.action))
     assert f"{len(missed)} thing" in printed and "not kept" in printed and "Review has the list" in printed
+    assert missed[0].sentence in printed
     notes = told.load(body.animation_data.action)["notes"]
     assert notes and all(note in printed for note in notes)
 
@@ -280,7 +282,7 @@ def test_targets_are_drawn_for_the_body_that_plays_the_bake(stage):
     settings.show_markers = False
     marks = {mark.ident: mark for mark in overlay.marks(bpy.context)}
     assert {"hand.R:1", "foot.L:1", "foot.R:1"} == set(marks)
-    hand = body.matrix_world @ body.pose.bones["hand.R"].head
+    hand = body.matrix_world @ body.pose.bones["b hand.R"].head
     assert marks["hand.R:1"].effector == pytest.approx(np.array(hand), abs=1e-5)
     laid = script_of(body)
     contact = next(c for c in laid.contacts if c.id == "hand.R:1")

@@ -285,7 +285,7 @@ def test_faults_of_contacts_are_listed_and_lead_to_their_frames(addon, stage):
     assert bpy.ops.foothold.measure() == {"FINISHED"}
     shown = bpy.context.window_manager.foothold
     (row,) = [fault for fault in shown.faults if fault.metric == "float_mm"]
-    assert row.name == "foot.R" and row.has_frame and 20 <= row.frame <= 22
+    assert row.name == "foot.R" and row.contact == "foot.R:1" and 20 <= row.frame <= 22
     bpy.ops.foothold.jump_to_fault(frame=row.frame)
     assert scene.frame_current == int(row.frame)
     assert "Soles over floor\t6.0 mm" in shown.report_lines.splitlines()

@@ -94,6 +94,30 @@ def test_three_clicks_give_the_keys_of_the_command_line(addon, checkout, tmp_pat
     assert by_command and values(settings.body) == by_command
 
 
+def test_a_stage_that_is_switched_gives_the_keys_of_the_command_line(addon, checkout, tmp_path):
+    for name in ("take.bvh", "tpose.bvh"):
+        (tmp_path / name).write_bytes((checkout / "demo" / name).read_bytes())
+    take, body = str(tmp_path / "take.bvh"), str(checkout / "demo" / "body.blend")
+    by_command = {}
+    for stages in ("transfer", "transfer,contacts"):
+        words = ["bake", "--take", take, "--body", body, "--range", f"1:{DEMO_FRAMES}", "--stages", stages,
+                 "--out", str(tmp_path / "o.blend")]
+        assert cli.main(words) == cli.GOOD
+        by_command["contacts" in stages] = values(bpy.data.objects["Body"])
+    assert by_command[False].keys() == by_command[True].keys() and by_command[False] != by_command[True]
+
+    scene = rigs.new_file()
+    ops.import_take(filepath=take)
+    ops.import_body(filepath=body)
+    settings = scene.foothold
+    settings.use_range, settings.last = True, DEMO_FRAMES
+    for switch in (True, False, True):  # each time into the same action
+        settings.stage_contacts = switch
+        assert ops.bake() == {"FINISHED"}
+        assert values(settings.body) == by_command[switch]
+    assert sum(keys.is_baked(action) for action in bpy.data.actions) == 1
+
+
 def test_a_rest_that_disagrees_is_told_before_the_bake(chosen):
     scene = chosen[0]
     scene.foothold.take_rest.frame, scene.foothold.take_rest.kind = 20, "FRAME"

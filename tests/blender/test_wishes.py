@@ -5,9 +5,13 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from foothold.operators import guess, job, tasks  # noqa: E402
-from foothold.operators.bridge import keys, roles, scripts  # noqa: E402
+import rigs  # noqa: E402
+import whole_file  # noqa: E402
+
+from foothold.operators import guess, job, review, scripted, tasks  # noqa: E402
+from foothold.operators.bridge import compat, keys, roles, scripts, told  # noqa: E402
 from foothold.solvers import rotation  # noqa: E402
+from foothold.solvers.contacts.script import Contact, ContactScript, in_order  # noqa: E402
 
 WINDOW = 30  # frames to each side that the difference fades within, at 60 fps and 0.4 s
 
@@ -83,6 +87,13 @@ def test_contacts_hold_around_a_wish_and_a_broken_one_is_told(stage):
     told = bake(stage).contacts["broken_by_edits"]
     assert plant.id in {row["contact"] for row in told} and all(row["mm"] > 0.5 for row in told)
     assert all(abs(row["frame"] - 91) <= WINDOW for row in told)
+    (row,) = [row for row in told if row["contact"] == plant.id]
+    assert (row["effector"], row["surface"]) == (plant.effector, "floor")
+    sentences = [miss.sentence for miss in review.misses({"broken_by_edits": told})]
+    assert (f"frame {row['frame']}: an edit of '{row['bone']}' keeps {plant.effector} {row['mm']:g} mm away from "
+            f"'floor', contact '{plant.id}'") in sentences
+    bones = roles.load(settings.body)
+    assert row["bone"] in (bones["spine"], bones[f"thigh.{plant.effector[-1]}"])
 
 
 def test_ten_edits_a_bake_and_a_bake_again_come_to_the_same(stage):
@@ -107,3 +118,97 @@ def test_ten_edits_a_bake_and_a_bake_again_come_to_the_same(stage):
     keys.forget_edits(action)
     bake(stage)
     assert not keys.edits(action)
+
+
+# Undo, ESC and giving edits up, through the buttons
+
+ops = bpy.ops.foothold
+EDITS = (("head", 8), ("head", 12), ("spine", 15), ("upper_arm.L", 18), ("hand.R", 20), ("forearm.R", 24),
+         ("thigh.L", 28), ("shin.R", 30), ("neck", 34), ("head", 40))
+
+
+@pytest.fixture
+def edited(addon):
+    """(scene, body) of a take of 50 frames with its own contacts, baked, with ten edits since."""
+    scene = rigs.new_file()
+    take, body = rigs.humanoid("Take"), rigs.humanoid("Body", arm=0.8, leg=0.85, seed=5, mesh=True)
+    rigs.dance(take, frames=50, amount=0.1)
+    scene.foothold.take, scene.foothold.body = take, body
+    plants = [Contact(f"foot.{side}:1", f"foot.{side}", "floor", "plant", start, start + 0.4, 0.1, 0.1, "sole",
+                      {"time": [start, start + 0.4], "x": [x, x], "y": [0.0, 0.0], "z": [0.08, 0.08]})
+              for side, start, x in (("L", 0.1, 0.1), ("R", 0.3, -0.1))]
+    scripts.store(take.animation_data.action, ContactScript(60.0, 50, (), in_order(plants)))
+    assert ops.bake() == {"FINISHED"}
+    for role, frame in EDITS:
+        turn_by_hand(scene.foothold, body.animation_data.action, role, frame, (0.05, -0.05, 0.05))
+    bpy.ops.ed.undo_push(message="Edited")
+    return scene, body
+
+
+def everything(action):
+    """All that Blender stores with the keys of an action, what she has changed in it, and what was told of it."""
+    bits = {}
+    for curve in curves_of(action):
+        for field, (width, dtype) in keys._FIELDS.items():
+            held = np.empty(width * len(curve.keyframe_points), dtype)
+            curve.keyframe_points.foreach_get(field, held)
+            bits[curve.data_path, curve.array_index, field] = held.tobytes()
+    return bits, keys.edits(action), told.load(action), scripts.text_of(action)
+
+
+def played():
+    """The action that the body plays; what was held before an undo is dead."""
+    return bpy.data.objects["Body"].animation_data.action
+
+
+def snapshot():
+    return whole_file.snapshot(skip=tuple(f'scenes["Scene"]["{name}"]' for name in ("foothold", "foothold_contacts")))
+
+
+def test_undo_takes_a_bake_through_ten_edits_back_in_one_step(edited):
+    name = played().name
+    before = everything(played())
+    assert {(edit.frame, edit.kind) for edit in before[1]} == {(frame, "set") for _, frame in EDITS}
+    assert len(before[1]) == len(EDITS)
+    assert ops.bake("EXEC_DEFAULT", True) == {"FINISHED"}
+    baked = everything(played())
+    assert baked[0] != before[0] and baked[1] == before[1]
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    assert played().name == name and everything(played()) == before
+    assert ops.bake("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert everything(played()) == baked, "and the next bake gives what was undone"
+
+
+def test_stopping_a_bake_through_edits_leaves_everything_as_it_was(edited):
+    scene, _ = edited
+    before, held = snapshot(), everything(played())
+    for share in (0.02, 0.1, 0.3, 0.5, 0.6, 0.7):
+        steps = scripted.bake_steps(scene, scene.foothold.bake_settings())
+        assert next(part for part in steps if part >= share) < 0.96
+        steps.close()
+        assert whole_file.diff(before, snapshot()) == []
+    for _ in scripted.bake_steps(scene, scene.foothold.bake_settings()):
+        assert everything(played()) == held, "nothing is written before the last step"
+    assert everything(played())[0] != held[0]
+
+
+@pytest.mark.parametrize("case", ["bones", "range", "both", "all"])
+def test_giving_edits_up_is_one_undo_step(edited, case):
+    _, body = edited
+    listed = keys.edits(played())
+    options = {"use_range": True, "first": 10, "last": 20} if case in ("range", "both") else {}
+    if case in ("bones", "both"):
+        bpy.context.view_layer.objects.active = body
+        bpy.ops.object.mode_set(mode="POSE")
+        for bone in body.pose.bones:
+            compat.select_bone(body, bone, bone.name == "head")
+        bpy.ops.ed.undo_push(message="Selected")
+    gone = [edit for edit in listed if (case not in ("bones", "both") or '"head"' in edit.data_path)
+            and (not options or 10 <= edit.frame <= 20)]
+    assert len(gone) == {"bones": 3, "range": 4, "both": 1, "all": 10}[case]
+    before = everything(played())
+    assert ops.forget_edits("EXEC_DEFAULT", True, **options) == {"FINISHED"}
+    assert keys.edits(played()) == [edit for edit in listed if edit not in gone]
+    assert everything(played())[0] == before[0], "no key has changed"
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    assert everything(played()) == before
