@@ -438,8 +438,20 @@ def _worst_std(roles):
     return {**out, "roles": roles}
 
 
+def _carried(source, target):
+    """World paths (F, 3) of what a transfer carries over, on both sides: of the middle between the thigh joints.
+
+    Rigs place their hips' joints elsewhere over the legs, so that those move apart as soon as a pelvis turns. Where a
+    side has no thighs it is the hips' joint.
+    """
+    thighs = [f"thigh.{side}" for side in anatomy.SIDES]
+    roles = thighs if all(r in side.roles for r in thighs for side in (source, target)) else ["hips"]
+    return tuple(side.motion.positions[:, [side.roles[r] for r in roles]].mean(axis=1) for side in (source, target))
+
+
 def _root_path(source, target, fps, frames, faults, notes):
-    theirs, ours = (side.motion.positions[:, side.roles["hips"]] for side in (source, target))
+    """How the body's way and its bob compare with the take's, of what is carried over (`_carried`), after scaling."""
+    theirs, ours = _carried(source, target)
     legs = leg_length(source), leg_length(target)
     flat, _, beside = fit_path(theirs[:, :2], ours[:, :2])
     upright, _, above = fit_path(theirs[:, 2:], ours[:, 2:])
