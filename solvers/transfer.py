@@ -16,6 +16,7 @@ from .skeleton import Channels, Motion, Skeleton, channel_axes, clip, forward, i
 
 _SUNK, _ABOVE = -0.01, 0.3  # of a leg over the floor, that the lowest joint of a standing foot lies between
 _NEAR = 0.05  # of a leg: ankles within it stand on the same floor
+_OFF = 0.01  # of the distance to its parent, that a bone is off its place
 _SHARED = 0.1  # of what the fullest level of ankles holds: a level that is held, too
 
 
@@ -62,7 +63,7 @@ class Plan(NamedTuple):
     blends: dict  # role -> Blend
     twists: dict  # role -> Twist
     turned_rest: np.ndarray  # of the blends, (B, 4) the body's rest in the source's anatomical pose, in the world
-    anchors: dict  # role -> role of the anatomical parent, of bones that hang elsewhere
+    anchors: dict  # role -> role of the anatomical parent, of bones that hang or are held elsewhere
     carrier: int  # bone whose location carries the hips
 
 
@@ -317,8 +318,9 @@ def _add_twists(plan, wanted, before):
     return rolls
 
 
-def _misplaced(body, answered):
-    """Roles whose bone does not hang from the bone of its anatomical parent: role -> that parent's role.
+def _misplaced(body, held, answered):
+    """Roles whose bone does not hang from the bone of its anatomical parent, or is held off its place in the rest (by
+    a pose that a file left on it): role -> that parent's role.
 
     Twist bones are no anatomy: none is placed by itself, and what hangs from one is placed on its limb.
     """
@@ -331,13 +333,20 @@ def _misplaced(body, answered):
         j = body.skeleton.parents[body.roles[role]]
         while j >= 0 and j not in by_bone:
             j = body.skeleton.parents[j]
-        if j < 0 or by_bone[j] != anchor:
+        if j < 0 or by_bone[j] != anchor or _stray(body, held, body.roles[role]):
             out[role] = anchor
     return {role: anchor for role, anchor in out.items() if not anatomy.is_twist(anchor)}
 
 
+def _stray(body, held, j):
+    """Whether a bone's held location counts against the distance to its parent."""
+    rests, parent = body.skeleton.rest, body.skeleton.parents[j]
+    lever = rests[j, :3, 3] - rests[parent, :3, 3]
+    return np.linalg.norm(held.location[0, j]) > _OFF * np.linalg.norm(lever)
+
+
 def _joint_paths(plan, motion, wanted, hips):
-    """World paths of joints that hang elsewhere than in the anatomy: role -> (F, 3).
+    """World paths of joints that hang or are held elsewhere than in the anatomy: role -> (F, 3).
 
     The joint keeps its rest place on its anatomical parent, plus what the source's own joint moved away from there.
     """
@@ -374,9 +383,10 @@ def _carrier(body):
 def plan(source, body, held, stood, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
     """The Plan of a transfer from one Figure to another.
 
-    `held` are the body's own Channels of one frame: unmapped bones keep that pose, mapped ones its location and scale
-    where nothing is keyed. `stood` is the take's `standing_ankle`. Origins (3,) are the points in the world that stand
-    still when the way is scaled. Raises FootholdError where a role is missing without which there is no transfer.
+    `held` are the body's own Channels of one frame: unmapped bones keep that pose, mapped ones its scale, and a mapped
+    one whose joint it holds off its place gets that back. `stood` is the take's `standing_ankle`. Origins (3,) are the
+    points in the world that stand still when the way is scaled. Raises FootholdError where a role is missing without
+    which there is no transfer.
     """
     for figure, word in ((source, "take"), (body, "body")):
         if "hips" not in figure.roles:
@@ -390,7 +400,7 @@ def plan(source, body, held, stood, travel=Travel(), source_origin=np.zeros(3), 
     answered = (*blend, *twists)
     return Plan(source, body, held, travel, source_origin, body_origin, way_scale(source, body, travel),
                 levers(source, body), standing_heights(source, stood, body, source_origin[2], body_origin[2]),
-                answered, blend, twists, turned_rest, _misplaced(body, answered), _carrier(body))
+                answered, blend, twists, turned_rest, _misplaced(body, held, answered), _carrier(body))
 
 
 def placed(plan):

@@ -194,6 +194,16 @@ def test_a_rest_that_hangs_elsewhere_does_not_lift_the_body():
     assert abs(np.quantile(out.positions[:, standing.roles["foot.L"], 2], 0.02) - 0.09) < 0.05
 
 
+def test_a_pose_that_a_file_left_on_mapped_bones_does_not_stay_in_their_joints(source, motion):
+    body = build(layout(arm=0.9, leg=0.8), seed=15)
+    left = held(body)
+    for role in ("thigh.L", "upper_arm.R", "neck"):
+        left.location[0, body.roles[role]] = [0.05, -0.08, 0.06]
+    out = played(body, left, transfer(source, motion, body, left))
+    _, want = bake(source, motion, body)
+    assert np.abs(out.positions - want.positions).max() < 1e-9
+
+
 def test_clavicles_that_hang_from_the_neck_stay_on_the_chest(source, motion):
     parts = layout(arm=0.9)
     chest_to_neck = np.array(parts["neck"][1])
