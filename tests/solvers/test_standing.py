@@ -44,7 +44,7 @@ def test_a_rest_with_toes_under_the_floor_stands_where_the_take_does():
 @pytest.mark.parametrize("origin, lift", [(0.0, 0.0), (0.94, 0.0), (1.5, 1.5)])
 def test_a_body_stands_on_the_floor_of_the_world_or_of_its_object(origin, lift):
     """An armature's object may lie at its feet, or as Biped has it at its hips, and may stand on a stage."""
-    stands = transfer.standing_heights(spread(0.0), _ANKLE, spread(0.0, lift=lift), 0.0, origin)
+    stands = transfer.standing_heights(spread(0.0, lift=3.0), 0.2, spread(0.0, lift=lift), 0.0, origin)
     assert stands[1] == pytest.approx(lift + _ANKLE + 0.8, abs=1e-9)
 
 
