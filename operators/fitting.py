@@ -6,6 +6,7 @@ import numpy as np
 from ..solvers.contacts import performer
 from ..solvers.fit.body import body_of
 from ..solvers.fit.fit import Options, fit
+from ..solvers.fit.level import levelled
 from ..solvers.fit.wish import Wish
 from . import moved
 from .bridge import keys, samples, skin
@@ -21,6 +22,7 @@ def fit_steps(armature, plan, take, script, fps, options=Options(), action=None)
     body = body_of(plan, skin.read_skin(armature, plan.body.skeleton))
     yield 0.3
     motion = take.samples.motion()
+    body = levelled(body, script, motion, fps)
     palms = {side: performer.place(palm, motion) for side, palm in performer.palms(take.figure).items()}
     yield 0.5
     asked = wishes(armature, plan, action, take.frames) if action is not None else []

@@ -74,7 +74,7 @@ class TakeData(NamedTuple):
 
     figure: transfer.Figure
     samples: samples.Samples
-    lowest_ankle: float
+    standing_ankle: float
     frames: np.ndarray  # (F,) timeline frames
     origin: np.ndarray  # (3,) the point that stands still when the way is scaled
     flips: list
@@ -248,18 +248,20 @@ def read_take_steps(scene, settings):
     origin = skeleton.world[:3, 3] if found.world.ndim == 2 else np.zeros(3)
     log = [{"bone": skeleton.names[f.joint], "first": int(frames[f.first]), "last": int(frames[f.last]),
             "degrees": round(f.degrees, 1)} for f in turned]
-    return TakeData(transfer.Figure(skeleton, roles, pose), found, _lowest_ankle(found, roles), frames, origin, log)
+    figure = transfer.Figure(skeleton, roles, pose)
+    return TakeData(figure, found, _standing_ankle(found, figure), frames, origin, log)
 
 
-def _lowest_ankle(found, roles):
-    """`transfer.lowest_ankle` of a take; only its legs are posed for it. Zero where it has no feet."""
-    feet = {role: roles[role] for role in ("foot.L", "foot.R") if role in roles}
-    if not feet:
+def _standing_ankle(found, figure):
+    """`transfer.standing_ankle` of a take; only its legs are posed for it. Zero where it has none."""
+    leg = transfer.leg_length(figure.rest.positions[0], figure.roles)
+    if leg is None:
         return 0.0
+    feet = {role: figure.roles[role] for role in ("foot.L", "foot.R") if role in figure.roles}
     legs, kept = found.part(feet.values())
     feet = {role: int(np.searchsorted(kept, j)) for role, j in feet.items()}
-    return transfer.lowest_ankle(np.concatenate([transfer.ankle_height(legs.motion(rows).positions, feet)
-                                                 for rows in samples.stretches(legs.count)]))
+    return transfer.standing_ankle(np.concatenate([transfer.ankle_height(legs.motion(rows).positions, feet)
+                                                   for rows in samples.stretches(legs.count)]), leg)
 
 
 def read_figure(armature, choice):
@@ -337,7 +339,7 @@ def solve_steps(scene, settings):
     take = yield from part(read_take_steps(scene, settings), 0.0, 0.5)
     body, held = read_body(settings)
     read_seconds = time.perf_counter() - started
-    plan = transfer.plan(take.figure, body, held, take.lowest_ankle, settings.travel, take.origin,
+    plan = transfer.plan(take.figure, body, held, take.standing_ankle, settings.travel, take.origin,
                          body.skeleton.world[:3, 3])
     pose, kept, script = None, {}, None
     if "contacts" in settings.stages:

@@ -27,7 +27,7 @@ LIMITS = {
 }
 _SPEED_FACTOR = 1.5
 _STILL = 0.05  # m/s^2; the source's acceleration counts as at least this, or rounding alone would give a ratio
-_BODY_TO_STATURE = 1.23  # from ankle over hip to head joint, to the height from sole to crown; a grown-up's
+_BODY_TO_STATURE = 1.18  # from ankle over thigh to head joint, to the height from sole to crown; a grown-up's
 _AIMED = ("upper_arm", "forearm", "thigh", "shin")
 WORST_FAULTS = 200
 
@@ -107,11 +107,37 @@ def leg_length(side):
 
 
 def stature(side):
-    """Height in metres, estimated from ankle to hip to head along the bones; None where leg or head is not mapped."""
-    roles = side.roles
-    trunk = ["hips", *anatomy.torso(roles), *anatomy.neck(roles), "head"]
-    leg, rest = leg_length(side), _chain_length(side, trunk)
-    return _BODY_TO_STATURE * (leg + rest) if leg and rest else None
+    """Height in metres, estimated from ankles over thighs to head along bones; None where leg or head is not mapped.
+
+    The trunk begins amid the thighs: how far over them a rig has its hips' joint says nothing about its height.
+    """
+    places, roles, leg = side.motion.positions, side.roles, leg_length(side)
+    if leg is None or "head" not in roles:
+        return None
+    thighs = [roles[f"thigh.{s}"] for s in anatomy.SIDES if f"thigh.{s}" in roles]
+    trunk = [roles[r] for r in (*anatomy.torso(roles), *anatomy.neck(roles), "head")]
+    joints = np.concatenate([places[:, thighs].mean(axis=1, keepdims=True), places[:, trunk]], axis=1)
+    return _BODY_TO_STATURE * (leg + _length(joints))
+
+
+def carried(source, target):
+    """World paths (F, 3) of what a transfer carries over, on both sides: of the place on the pelvis amid the thighs.
+
+    Rigs have their hips' joints elsewhere on the pelvis, and those go other ways as soon as it turns, though both
+    pelvises do the same. Where a side has no thighs it is the hips' joint. Thighs that move on their pelvis, as in a
+    cartoon, do not count: the place is the median of theirs over time.
+    """
+    thighs = [f"thigh.{side}" for side in anatomy.SIDES]
+    known = all(role in side.roles for role in thighs for side in (source, target))
+    out = []
+    for side in (source, target):
+        hips = side.roles["hips"]
+        path, turns = side.motion.positions[:, hips], side.motion.rotations[:, hips]
+        if known:
+            lever = side.motion.positions[:, [side.roles[role] for role in thighs]].mean(axis=1) - path
+            path = path + rotation.rotate(turns, np.median(rotation.rotate(rotation.conj(turns), lever), axis=0))
+        out.append(path)
+    return out
 
 
 def limb_direction(source, target, pair):
@@ -287,7 +313,11 @@ def _chain_length(side, roles):
     chain = [side.roles[r] for r in roles if r in side.roles]
     if len(chain) < 2 or roles[0] not in side.roles or roles[-1] not in side.roles:
         return None
-    joints = side.motion.positions[:, chain]
+    return _length(side.motion.positions[:, chain])
+
+
+def _length(joints):
+    """Length in metres of the way from joint to joint (F, N, 3), each part's median over time."""
     return float(np.median(np.linalg.norm(np.diff(joints, axis=1), axis=-1), axis=0).sum())
 
 
@@ -376,6 +406,7 @@ def _runs(mask):
 
 
 def _accelerations(source, target, fps, frames, faults):
+    """Of wrists and ankles, and under "hips" of what is `carried`: the same place of both pelvises."""
     sizes = stature(source), stature(target)
     known = None not in sizes
     scales = [STATURE / size if known else 1.0 for size in sizes]
@@ -383,8 +414,9 @@ def _accelerations(source, target, fps, frames, faults):
     for role in ("hips", "hand.L", "hand.R", "foot.L", "foot.R"):
         if role not in source.roles or role not in target.roles or len(frames) < 3:
             continue
-        theirs, ours = (acceleration(side.motion.positions[:, side.roles[role]], fps) * scale
-                        for side, scale in zip((source, target), scales))
+        places = carried(source, target) if role == "hips" else [side.motion.positions[:, side.roles[role]]
+                                                                 for side in (source, target)]
+        theirs, ours = (acceleration(place, fps) * scale for place, scale in zip(places, scales))
         figures = statistics(ours, frames[1:-1]), statistics(theirs, frames[1:-1])
         ratio = max(figures[0]["p99"], _STILL) / max(figures[1]["p99"], _STILL)
         # limbs that are long for the body's size swing harder at the same angles: that is no fault
@@ -470,7 +502,8 @@ def _worst_std(roles):
 
 
 def _root_path(source, target, fps, frames, faults, notes):
-    theirs, ours = (side.motion.positions[:, side.roles["hips"]] for side in (source, target))
+    """How the body's way and its bob compare with the take's, of what is carried over (`carried`), after scaling."""
+    theirs, ours = carried(source, target)
     legs = leg_length(source), leg_length(target)
     flat, _, beside = fit_path(theirs[:, :2], ours[:, :2])
     upright, _, above = fit_path(theirs[:, 2:], ours[:, 2:])

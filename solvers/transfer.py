@@ -14,6 +14,11 @@ from . import anatomy, rest, rotation
 from .errors import FootholdError
 from .skeleton import Channels, Motion, Skeleton, channel_axes, clip, forward, is_similarity, joints_of, pick
 
+_SUNK, _ABOVE = -0.01, 0.3  # of a leg over the floor, that the lowest joint of a standing foot lies between
+_NEAR = 0.05  # of a leg: ankles within it stand on the same floor
+_OFF = 0.01  # of the distance to its parent, that a bone is off its place
+_SHARED = 0.1  # of what the fullest level of ankles holds: a level that is held, too
+
 
 class Figure(NamedTuple):
     """A skeleton with its roles and the pose that counts as its rest."""
@@ -52,12 +57,13 @@ class Plan(NamedTuple):
     source_origin: np.ndarray  # (3,)
     body_origin: np.ndarray  # (3,)
     scale: tuple  # (horizontal, vertical) of the way
-    standing: tuple  # heights in metres (source, body) of the hips over straight legs
+    levers: tuple  # (source's, body's) of what is carried over, see `levers`
+    standing: tuple  # heights in metres (source, body) at which that stands on straight legs
     answered: tuple  # (K,) roles of the body that get rotations: those of `blends`, then those of `twists`
     blends: dict  # role -> Blend
     twists: dict  # role -> Twist
     turned_rest: np.ndarray  # of the blends, (B, 4) the body's rest in the source's anatomical pose, in the world
-    anchors: dict  # role -> role of the anatomical parent, of bones that hang elsewhere
+    anchors: dict  # role -> role of the anatomical parent, of bones that hang or are held elsewhere
     carrier: int  # bone whose location carries the hips
 
 
@@ -136,11 +142,15 @@ def ankle_height(positions, roles):
     return positions[:, feet, 2].min(axis=1) if feet else None
 
 
-def _stands_on(figure, floor):
-    """Whether the rest stands on a floor: by the lowest joint of its feet, for on short legs ankles are high."""
+def _stands(figure, origin):
+    """Whether the rest stands on a floor: that of the world, or the one at its object's `origin` (metres).
+
+    The lowest joint of its feet tells, for on short legs ankles are high. Joints lie inside of a body: one that is
+    under a floor does not stand on it.
+    """
     leg = leg_length(figure.rest.positions[0], figure.roles)
     lowest = float(ankle_height(figure.rest.positions, figure.roles)[0]) - _over_lowest(figure)
-    return -0.05 * leg <= lowest - floor <= 0.3 * leg
+    return any(_SUNK * leg <= lowest - floor <= _ABOVE * leg for floor in (0.0, origin))
 
 
 def _over_lowest(figure):
@@ -152,36 +162,64 @@ def _over_lowest(figure):
     return ankle_height(figure.rest.positions, figure.roles)[0] - heights[below].min()
 
 
-def _over_ankles(figure):
-    """Height in metres of the hips over the ankles when the legs hang straight down; in a rest they may be spread."""
-    heights, roles = figure.rest.positions[0, :, 2], figure.roles
-    thighs = [heights[roles[f"thigh.{side}"]] for side in anatomy.SIDES if f"thigh.{side}" in roles]
-    return float(heights[roles["hips"]] - np.mean(thighs)) + leg_length(figure.rest.positions[0], roles)
+def levers(source, body):
+    """What is carried over, from the hips' joints to it at rest, in the world: (source's, body's), (3,) metres each.
 
-
-def standing_hips(source, lowest, body, source_floor, body_floor):
-    """Heights in metres (source, body) at which the hips stand on straight legs.
-
-    A rest that stands on its floor is believed. A rest need not stand anywhere, though (a BVH rest hangs its root
-    where it likes): then the take's own `lowest` ankles (`lowest_ankle`) tell where it stands, and a body whose rest
-    hangs likewise is put onto the take's floor. The same skeleton in the same rest always gets the same height.
+    The middle between the thigh joints: it is what legs hang from, and rigs place their hips elsewhere over it. Where
+    one of the figures lacks thighs it is the hips' joint itself.
     """
-    hips = [f.rest.positions[0, f.roles["hips"], 2] for f in (source, body)]
-    legs = [leg_length(f.rest.positions[0], f.roles) for f in (source, body)]
+    thighs = [f"thigh.{side}" for side in anatomy.SIDES]
+    if any(role not in figure.roles for role in thighs for figure in (source, body)):
+        return np.zeros(3), np.zeros(3)
+    places = [figure.rest.positions[0] for figure in (source, body)]
+    return tuple(at[[f.roles[role] for role in thighs]].mean(axis=0) - at[f.roles["hips"]]
+                 for at, f in zip(places, (source, body)))
+
+
+def straight_height(figure, lever):
+    """Height in metres of what is carried (`lever` as of `levers`) over legs that hang straight down from the hips to
+    ankles as high as the rest's, which may be spread; as the rest has it where no leg is mapped."""
+    at, roles = figure.rest.positions[0], figure.roles
+    leg = leg_length(at, roles)
+    height = float(at[roles["hips"], 2] + lever[2])
+    if leg is None:
+        return height
+    thighs = np.mean([at[roles[f"thigh.{side}"], 2] for side in anatomy.SIDES if f"thigh.{side}" in roles])
+    return float(ankle_height(at[None], roles)[0]) + leg + height - float(thighs)
+
+
+def standing_heights(source, stood, body, source_origin, body_origin):
+    """Heights in metres (source, body) at which what is carried stands on straight legs.
+
+    A rest that stands on a floor is believed; origins are the heights of the objects. A rest need not stand anywhere,
+    though (a BVH rest hangs its root where it likes): then the ankles tell on which the take itself `stood` (see
+    `standing_ankle`), and a body whose rest hangs likewise is put onto the take's floor. The same skeleton in the same
+    rest always gets the same height.
+    """
+    figures = source, body
+    straight = [straight_height(f, lever) for f, lever in zip(figures, levers(source, body))]
+    legs = [leg_length(f.rest.positions[0], f.roles) for f in figures]
     if None in legs:
-        return tuple(hips)
-    ankles = [float(ankle_height(f.rest.positions, f.roles)[0]) for f in (source, body)]
-    believed = _stands_on(source, source_floor) or abs(ankles[0] - lowest) <= 0.05 * legs[0]
-    stand = ankles[0] if believed else lowest
+        return tuple(straight)
+    ankles = [float(ankle_height(f.rest.positions, f.roles)[0]) for f in figures]
+    believed = _stands(source, source_origin) or abs(ankles[0] - stood) <= _NEAR * legs[0]
+    stand = ankles[0] if believed else stood
     body_stand = ankles[1]
-    if not _stands_on(body, body_floor):
+    if not _stands(body, body_origin):
         body_stand = stand + _over_lowest(body) - _over_lowest(source)
-    return stand + _over_ankles(source), body_stand + _over_ankles(body)
+    return straight[0] + stand - ankles[0], straight[1] + body_stand - ankles[1]
 
 
-def lowest_ankle(heights):
-    """How low in metres a take's ankles (F,) come: all but the lowest fiftieth, which may be faults."""
-    return float(np.quantile(heights, 0.02))
+def standing_ankle(heights, leg):
+    """The height in metres of the ankles on which a take stands, of those of the lower one (F,) over time.
+
+    The lowest level that many frames share, and the median about it: feet swing, and soles roll off. `leg` is the
+    source's in metres.
+    """
+    heights, near = np.sort(heights), _NEAR * leg
+    held = np.searchsorted(heights, heights + near, "right") - np.arange(len(heights))  # up to so far over each
+    level = heights[np.flatnonzero(held >= _SHARED * held.max())[0]] + 0.5 * near
+    return float(np.median(heights[np.abs(heights - level) <= near]))
 
 
 def way_scale(source, body, travel):
@@ -192,23 +230,29 @@ def way_scale(source, body, travel):
     return tuple(ratio if chosen is None else chosen for chosen in (travel.horizontal, travel.vertical))
 
 
-def hips_path(plan, motion):
-    """World positions (F, 3) for the body's hips.
+def carried_path(plan, motion):
+    """World path (F, 3) in metres for what is carried over, on the body: amid the thighs (see `levers`).
 
     On the floor the way is scaled about the take's origin and laid out from the body's. Heights are taken from
-    standing, so that a body in its rest height stands where the take stands, however high its ankles are, and what the
-    hips rise and sink by is scaled with the legs.
+    standing, so that a body in its rest height stands where the take stands, however high its ankles are, and what it
+    rises and sinks by is scaled with the legs.
     """
-    path = motion.positions[:, plan.source.roles["hips"]]
+    hips, lever = plan.source.roles["hips"], plan.levers[0]
+    path = motion.positions[:, hips] + _carried_along(lever, motion.rotations[:, hips], plan.source)
     horizontal, vertical = plan.scale
     own, bodys = plan.standing
     out = rotation.planes(*path.shape)
     if plan.travel.in_place:
-        out[:, :2] = plan.body.rest.positions[0, plan.body.roles["hips"], :2]
+        out[:, :2] = (plan.body.rest.positions[0, plan.body.roles["hips"]] + plan.levers[1])[:2]
     else:
         out[:, :2] = plan.body_origin[:2] + horizontal * (path[:, :2] - plan.source_origin[:2])
     out[:, 2] = bodys + vertical * (path[:, 2] - own)
     return out
+
+
+def _carried_along(lever, turns, figure):
+    """A lever (3,) from the hips at rest, in the world, as hips with world rotations (F, 4) carry it: (F, 3)."""
+    return rotation.rotate(rotation.mul(turns, rotation.conj(figure.rest.rotations[0, figure.roles["hips"]])), lever)
 
 
 class Twist(NamedTuple):
@@ -274,8 +318,9 @@ def _add_twists(plan, wanted, before):
     return rolls
 
 
-def _misplaced(body, answered):
-    """Roles whose bone does not hang from the bone of its anatomical parent: role -> that parent's role.
+def _misplaced(body, held, answered):
+    """Roles whose bone does not hang from the bone of its anatomical parent, or is held off its place in the rest (by
+    a pose that a file left on it): role -> that parent's role.
 
     Twist bones are no anatomy: none is placed by itself, and what hangs from one is placed on its limb.
     """
@@ -288,13 +333,20 @@ def _misplaced(body, answered):
         j = body.skeleton.parents[body.roles[role]]
         while j >= 0 and j not in by_bone:
             j = body.skeleton.parents[j]
-        if j < 0 or by_bone[j] != anchor:
+        if j < 0 or by_bone[j] != anchor or _stray(body, held, body.roles[role]):
             out[role] = anchor
     return {role: anchor for role, anchor in out.items() if not anatomy.is_twist(anchor)}
 
 
+def _stray(body, held, j):
+    """Whether a bone's held location counts against the distance to its parent."""
+    rests, parent = body.skeleton.rest, body.skeleton.parents[j]
+    lever = rests[j, :3, 3] - rests[parent, :3, 3]
+    return np.linalg.norm(held.location[0, j]) > _OFF * np.linalg.norm(lever)
+
+
 def _joint_paths(plan, motion, wanted, hips):
-    """World paths of joints that hang elsewhere than in the anatomy: role -> (F, 3).
+    """World paths of joints that hang or are held elsewhere than in the anatomy: role -> (F, 3).
 
     The joint keeps its rest place on its anatomical parent, plus what the source's own joint moved away from there.
     """
@@ -328,12 +380,13 @@ def _carrier(body):
     return j
 
 
-def plan(source, body, held, lowest, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
+def plan(source, body, held, stood, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
     """The Plan of a transfer from one Figure to another.
 
-    `held` are the body's own Channels of one frame: unmapped bones keep that pose, mapped ones its location and scale
-    where nothing is keyed. `lowest` is the take's `lowest_ankle`. Origins (3,) are the points in the world that stand
-    still when the way is scaled. Raises FootholdError where a role is missing without which there is no transfer.
+    `held` are the body's own Channels of one frame: unmapped bones keep that pose, mapped ones its scale, and a mapped
+    one whose joint it holds off its place gets that back. `stood` is the take's `standing_ankle`. Origins (3,) are the
+    points in the world that stand still when the way is scaled. Raises FootholdError where a role is missing without
+    which there is no transfer.
     """
     for figure, word in ((source, "take"), (body, "body")):
         if "hips" not in figure.roles:
@@ -346,8 +399,8 @@ def plan(source, body, held, lowest, travel=Travel(), source_origin=np.zeros(3),
     turned_rest = np.array([rotation.mul(aligned[role], body.rest.rotations[0, body.roles[role]]) for role in blend])
     answered = (*blend, *twists)
     return Plan(source, body, held, travel, source_origin, body_origin, way_scale(source, body, travel),
-                standing_hips(source, lowest, body, source_origin[2], body_origin[2]), answered, blend, twists,
-                turned_rest, _misplaced(body, answered), _carrier(body))
+                levers(source, body), standing_heights(source, stood, body, source_origin[2], body_origin[2]),
+                answered, blend, twists, turned_rest, _misplaced(body, held, answered), _carrier(body))
 
 
 def placed(plan):
@@ -378,7 +431,8 @@ def _wanted(plan, motion, before):
 def world_pose(plan, motion, before=None):
     """(WorldPose of the body in a stretch of the take's world-space motion, the limbs' last rolls for the next one)."""
     wanted, rolls = _wanted(plan, motion, before.rolls if before else {})
-    return WorldPose(wanted, hips_path(plan, motion)), rolls
+    hips = wanted[:, plan.answered.index("hips")]
+    return WorldPose(wanted, carried_path(plan, motion) - _carried_along(plan.levers[1], hips, plan.body)), rolls
 
 
 def share_twists(plan, pose):
@@ -424,9 +478,9 @@ def play(plan, motion, before=None, given=None):
 
 def transfer(source, motion, body, held, travel=Travel(), source_origin=np.zeros(3), body_origin=np.zeros(3)):
     """Play a whole take on the body in one go; arguments as of `plan` and `play`."""
-    ankles = ankle_height(motion.positions, source.roles)
-    lowest = 0.0 if ankles is None else lowest_ankle(ankles)
-    return play(plan(source, body, held, lowest, travel, source_origin, body_origin), motion)[0]
+    ankles, leg = ankle_height(motion.positions, source.roles), leg_length(source.rest.positions[0], source.roles)
+    stood = 0.0 if leg is None else standing_ankle(ankles, leg)
+    return play(plan(source, body, held, stood, travel, source_origin, body_origin), motion)[0]
 
 
 def _into_armature(world, wanted, places, hips):

@@ -206,7 +206,7 @@ def fit_times(args):
         take = job.run(job.read_take_steps(scene, settings))
         take = take._replace(samples=repeated(take.samples, frames), frames=np.arange(1.0, frames + 1.0))
         figure, held = job.read_body(settings)
-        plan = transfer.plan(take.figure, figure, held, take.lowest_ankle)
+        plan = transfer.plan(take.figure, figure, held, take.standing_ankle)
         script = extract(take.figure, take.samples.motion(), 30.0)
         _forget_peak()
         started = time.perf_counter()

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import transfer
 from ..contacts import script
 
 
@@ -56,11 +57,10 @@ def stage_of(plan, contacts, lowest):
     `lowest` is the height in metres of the body's soles in its rest.
     """
     source_floor = contacts.floor if contacts.floor is not None else float(plan.source_origin[2])
-    hips = plan.body.rest.positions[0, plan.body.roles["hips"], 2]
     if lowest is None:
         floor = plan.standing[1] - plan.scale[1] * (plan.standing[0] - source_floor)
     else:
-        floor = plan.standing[1] - (hips - lowest)
+        floor = plan.standing[1] - (transfer.straight_height(plan.body, plan.levers[1]) - lowest)
     return Stage(plan.source_origin, plan.body_origin, *plan.scale, source_floor, float(floor))
 
 

@@ -212,8 +212,9 @@ def test_in_place_and_root_motion(stage):
     root, hips = (np.array([evaluated(body, f)[r][:2, 3] for f in (1, 20, 60)]) for r in ("root", "hips"))
     assert np.abs(np.diff(root - hips, axis=0)).max() < 1e-5 and np.ptp(root[:, 0]) > 0.01
     job.run(job.bake_steps(scene, job.BakeSettings(take, body, travel=Travel(in_place=True), action_name="still")))
-    hips = np.array([evaluated(body, f)["hips"][:2, 3] for f in (1, 20, 60)])
-    assert np.ptp(hips, axis=0).max() < 1e-5
+    seen = [evaluated(body, f) for f in (1, 20, 60)]
+    legs = np.array([0.5 * (one["thigh.L"] + one["thigh.R"])[:2, 3] for one in seen])
+    assert np.ptp(legs, axis=0).max() < 1e-5
 
 
 def test_the_object_can_carry_the_way(stage):

@@ -171,8 +171,9 @@ def performed(**layout_of_body):
     script = rounded(ContactScript(fps, frames, (stick, Prop("ledge", "box")), tuple(contacts), floor))
     body = build(layout(**layout_of_body), seed=9)
     held = identity_channels(len(body.skeleton.names))
-    heights = transfer.ankle_height(motion.positions, source.roles)
-    plan = transfer.plan(source, body, held, transfer.lowest_ankle(heights))
+    leg = transfer.leg_length(source.rest.positions[0], source.roles)
+    stood = transfer.standing_ankle(transfer.ankle_height(motion.positions, source.roles), leg)
+    plan = transfer.plan(source, body, held, stood)
     return plan, script, transfer.world_pose(plan, motion)[0], motion, palms, fps
 
 

@@ -58,12 +58,16 @@ def test_a_body_that_begins_elsewhere_takes_the_prop_along():
     assert after[0, :2] == pytest.approx(before[0, :2] + [2.0, -1.0], abs=1e-12)
 
 
-def test_hips_and_props_lie_to_each_other_as_in_the_take_scaled():
+def amid_thighs(figure, motion):
+    """World path (F, 3) of the middle between the thigh joints."""
+    return motion.positions[:, [figure.roles[f"thigh.{side}"] for side in "LR"]].mean(axis=1)
+
+
+def test_thighs_and_props_lie_to_each_other_as_in_the_take_scaled():
     """The same way for the root and for what it goes to, or proportions would move a grip."""
     plan, motion = planned(transfer.Travel(horizontal=0.6, vertical=0.9), leg=0.8)
     plan, own, out = laid(plan, _SCRIPT)
-    hers = motion.positions[:, plan.source.roles["hips"]]
-    its = transfer.hips_path(plan, motion)
+    hers, its = amid_thighs(plan.source, motion), transfer.carried_path(plan, motion)
     grip, _ = hands.on_cylinder(_POLE, np.array(_GRIP.path["height"]), np.zeros(3))
     there, _ = hands.on_cylinder(out.props[0], np.array(out.contacts[-1].path["height"]), np.zeros(3))
     for k in range(3):
@@ -145,11 +149,11 @@ def test_the_floor_lies_under_the_soles_of_a_body_that_stands(sole, lift):
     assert stage.stage_of(plan, _SCRIPT, lift + sole).body_floor == pytest.approx(sole, abs=1e-12)
 
 
-def test_without_soles_the_floor_goes_with_the_heights_of_the_hips():
+def test_without_soles_the_floor_goes_with_the_heights_of_the_thighs():
     plan, motion = planned(transfer.Travel(vertical=0.9), leg=0.8)
     own = stage.stage_of(plan, replace(_SCRIPT, floor=0.1), None)
-    hers = motion.positions[:, plan.source.roles["hips"], 2] - 0.1
-    assert transfer.hips_path(plan, motion)[:, 2] - own.body_floor == pytest.approx(0.9 * hers, abs=1e-12)
+    hers = amid_thighs(plan.source, motion)[:, 2] - 0.1
+    assert transfer.carried_path(plan, motion)[:, 2] - own.body_floor == pytest.approx(0.9 * hers, abs=1e-12)
 
 
 def test_a_take_without_floor_has_none():

@@ -211,6 +211,33 @@ def test_what_no_scale_explains_is_in_percent_of_a_leg():
     assert any(f["metric"] == "root_path_rms_percent_of_leg" for f in found["faults"])
 
 
+def test_the_path_is_that_of_the_thighs_wherever_a_rig_has_its_hips():
+    """Legs that go exactly the same way, below hips 10 cm farther up on a pelvis that nods by 40 degrees."""
+    nod = spin((1.0, 0.0, 0.0), 40.0 * np.sin(np.linspace(0.0, 9.0, 60)))
+    root = np.array([0.0, 0.0, 1.0]) + 0.3 * np.sin(np.linspace(0.0, 5.0, 60))[:, None] * [1.0, 1.0, 0.2]
+    low, high = two_legs(side({"hips": nod}, root)), two_legs(side({"hips": nod}, root))
+    high.motion.positions[:, 0] += rotation.rotate(nod, [0.0, 0.03, 0.1])
+    metrics = report.report(low, high, 60.0)["metrics"]
+    path = metrics["root_path"]
+    assert metrics["acceleration_m_per_s2"]["joints"]["hips"]["ratio"] == pytest.approx(1.0), "nor does it shake more"
+    assert path["rms_percent_of_leg"] < 1e-9 and path["bob_amplitude_ratio"] == pytest.approx(1.0)
+    one_legged = high._replace(roles={r: j for r, j in high.roles.items() if r != "thigh.R"})
+    metrics = report.report(low, one_legged, 60.0)["metrics"]
+    path = metrics["root_path"]
+    assert metrics["acceleration_m_per_s2"]["joints"]["hips"]["ratio"] > 1.1
+    assert path["rms_percent_of_leg"] > 2.0, "then it is that of the hips"
+
+
+def two_legs(one):
+    """The Side with a right thigh beside its left one, 20 cm apart along the pelvis."""
+    j = one.roles["thigh.L"]
+    across = one.motion.positions[:, j] - rotation.rotate(one.motion.rotations[:, 0], [0.2, 0.0, 0.0])
+    motion = Motion(np.concatenate([one.motion.positions, across[:, None]], axis=1),
+                    np.concatenate([one.motion.rotations, one.motion.rotations[:, j:j + 1]], axis=1))
+    return report.Side(motion, (*one.names, "thigh.R"), np.append(one.parents, 0),
+                       {**one.roles, "thigh.R": len(one.names)}, np.append(one.rendered, True))
+
+
 def test_a_body_that_stays_put_is_not_praised_for_its_path():
     _, root = wander()
     put = np.concatenate([np.zeros((60, 2)), root[:, 2:]], axis=1)

@@ -1,4 +1,4 @@
-"""How high hips stand on straight legs, whatever the rests do with theirs."""
+"""How high a body stands on straight legs, whatever the rests do with theirs."""
 
 import numpy as np
 import pytest
@@ -23,29 +23,40 @@ def spread(degrees, leg=1.0, lift=0.0):
     return build(parts, seed=11)
 
 
-def height_on_straight_legs(figure):
-    """Height of the hips over the ankles when the legs hang straight down, from the lengths of the bones."""
-    at = {role: figure.rest.positions[0, j] for role, j in figure.roles.items()}
-    legs = [np.linalg.norm(at[f"shin.{s}"] - at[f"thigh.{s}"]) + np.linalg.norm(at[f"foot.{s}"] - at[f"shin.{s}"])
-            for s in "LR"]
-    return _DROP + np.mean(legs)
-
-
 @pytest.mark.parametrize("source, body", [(20.0, 0.0), (0.0, 20.0), (20.0, 20.0), (35.0, 10.0)])
 @pytest.mark.parametrize("leg", [1.0, 0.7])
 def test_spread_legs_of_a_rest_count_as_long_as_they_are(source, body, leg):
-    source, body = spread(source), spread(body, leg)
-    stands = transfer.standing_hips(source, _ANKLE, body, 0.0, 0.0)
-    assert stands[0] == pytest.approx(_ANKLE + height_on_straight_legs(source), abs=1e-9)
-    assert stands[1] == pytest.approx(_ANKLE + height_on_straight_legs(body), abs=1e-9)
-    assert stands == pytest.approx((0.94, 0.14 + 0.8 * leg), abs=1e-9)
+    stands = transfer.standing_heights(spread(source), _ANKLE, spread(body, leg), 0.0, 0.0)
+    assert stands == pytest.approx((_ANKLE + 0.8, _ANKLE + 0.8 * leg), abs=1e-9), "amid the thighs"
 
 
 def test_a_rest_that_hangs_in_the_air_stands_where_the_take_does():
-    source, body = spread(20.0, lift=1.0), spread(0.0, 0.8, lift=-2.0)
-    stands = transfer.standing_hips(source, 0.3, body, 0.0, 0.0)
-    assert stands[0] == pytest.approx(0.3 + 0.85, abs=1e-9)
-    assert stands[1] == pytest.approx(0.3 + 0.05 + 0.64, abs=1e-9)
+    stands = transfer.standing_heights(spread(20.0, lift=1.0), 0.3, spread(0.0, 0.8, lift=-2.0), 0.0, 0.0)
+    assert stands == pytest.approx((0.3 + 0.8, 0.3 + 0.64), abs=1e-9)
+
+
+def test_a_rest_with_toes_under_the_floor_stands_where_the_take_does():
+    """Toe joints lie 6 cm under the ankles and so 3 cm over the floor; lowered by 5 cm they are inside of it."""
+    stands = transfer.standing_heights(spread(0.0, lift=-0.05), 0.2, spread(0.0), 0.0, 0.0)
+    assert stands == pytest.approx((0.2 + 0.8, _ANKLE + 0.8), abs=1e-9)
+
+
+@pytest.mark.parametrize("origin, lift", [(0.0, 0.0), (0.94, 0.0), (1.5, 1.5)])
+def test_a_body_stands_on_the_floor_of_the_world_or_of_its_object(origin, lift):
+    """An armature's object may lie at its feet, or as Biped has it at its hips, and may stand on a stage."""
+    stands = transfer.standing_heights(spread(0.0, lift=3.0), 0.2, spread(0.0, lift=lift), 0.0, origin)
+    assert stands[1] == pytest.approx(lift + _ANKLE + 0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_the_take_stands_where_its_lower_ankle_mostly_is(size):
+    """One who stands a quarter of the time, jumps, hangs in the air, and has a few frames of faults below the floor."""
+    draw = np.random.default_rng(3)
+    stood = 0.4 + 0.005 * draw.normal(size=200)
+    rolled = 0.4 + draw.uniform(0.0, 0.12, 100)  # over the ball of the foot
+    aloft, faults = 0.5 + draw.uniform(0.0, 1.5, 500), np.full(5, 0.1)
+    found = transfer.standing_ankle(size * np.concatenate([aloft, stood, faults, rolled]), size * 0.8)
+    assert found == pytest.approx(size * 0.4, abs=size * 0.005)
 
 
 @pytest.mark.parametrize("leg", [1.0, 0.8])

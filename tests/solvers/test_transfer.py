@@ -7,7 +7,7 @@ from figures import build, dance, layout, play
 from foothold.solvers import anatomy, rest, rotation
 from foothold.solvers.errors import FootholdError
 from foothold.solvers.skeleton import Motion, identity_channels
-from foothold.solvers.transfer import Travel, ankle_height, assemble, lowest_ankle, plan, played, transfer
+from foothold.solvers.transfer import Travel, ankle_height, assemble, plan, played, standing_ankle, transfer
 from foothold.solvers.transfer import play as stretch
 
 
@@ -118,16 +118,67 @@ def test_a_body_that_stands_the_other_way_round_follows_the_take(source, motion)
     assert max(e.max() for r, e in errors.items() if r.split(".")[0] in ("forearm", "thigh")) < 1e-5
 
 
+def amid_thighs(figure, motion):
+    """World path (F, 3) of the middle between the thigh joints."""
+    return motion.positions[:, [figure.roles[f"thigh.{side}"] for side in "LR"]].mean(axis=1)
+
+
 def test_the_way_and_the_height_scale_apart(source, motion):
     body = build(layout(leg=0.5))
     result, out = bake(source, motion, body, travel=Travel(horizontal=1.0))
-    hips, own = out.positions[:, body.roles["hips"]], motion.positions[:, source.roles["hips"]]
-    assert np.abs(hips[:, :2] - own[:, :2]).max() < 1e-9
-    rise = own[:, 2] - source.rest.positions[0, source.roles["hips"], 2]
-    assert np.allclose(hips[:, 2] - body.rest.positions[0, body.roles["hips"], 2], 0.5 * rise)
+    its, own = amid_thighs(body, out), amid_thighs(source, motion)
+    assert np.abs(its[:, :2] - own[:, :2]).max() < 1e-9
+    rise = own[:, 2] - amid_thighs(source, source.rest)[:, 2]
+    assert np.allclose(its[:, 2] - amid_thighs(body, body.rest)[:, 2], 0.5 * rise)
     _, still = bake(source, motion, body, travel=Travel(in_place=True))
-    assert np.ptp(still.positions[:, body.roles["hips"], :2], axis=0).max() < 1e-9
-    assert np.ptp(still.positions[:, body.roles["hips"], 2]) > 0.01
+    assert np.abs(amid_thighs(body, still)[:, :2] - amid_thighs(body, body.rest)[:, :2]).max() < 1e-9
+    assert np.ptp(amid_thighs(body, still)[:, 2]) > 0.01
+
+
+@pytest.mark.parametrize("hips", [(0.0, 0.0, 0.1), (0.0, 0.04, 0.0), (0.01, -0.05, -0.12)])
+def test_legs_go_the_same_way_wherever_a_rig_has_its_hips(source, motion, hips):
+    """The pelvis turns by tens of degrees: a way taken at another place of it would swing the legs about."""
+    parts = layout()
+    move = np.array(hips) - np.array([0.0, 0.0, 0.05])  # of the hips' joint, which is 5 cm over the thighs
+    parts["hips"] = (None, tuple(np.array(parts["hips"][1]) + move))
+    for role, (parent, offset) in parts.items():
+        if parent == "hips":
+            parts[role] = (parent, tuple(np.array(offset) - move))
+    body = build(parts, seed=21)
+    assert np.degrees(rotation.angle(motion.rotations[:, 0], source.rest.rotations[0, 0])).max() > 20.0
+    _, out = bake(source, motion, body)
+    for role, j in body.roles.items():
+        if role != "hips":
+            assert np.abs(out.positions[:, j] - motion.positions[:, source.roles[role]]).max() < 1e-9, role
+
+
+@pytest.mark.parametrize("lacking", ["source", "body"])
+def test_without_thighs_the_hips_are_carried_over(source, motion, lacking):
+    parts = layout(leg=0.8)
+    parts["hips"] = (None, (0.0, 0.1, 1.2))
+    figures = {"source": source, "body": build(parts, seed=22)}
+    few = {role: j for role, j in figures[lacking].roles.items() if role != "thigh.R"}
+    figures[lacking] = figures[lacking]._replace(roles=few)
+    source, body = figures["source"], figures["body"]
+    _, out = bake(source, motion, body)
+    hips, own = out.positions[:, body.roles["hips"]], motion.positions[:, source.roles["hips"]]
+    scale = 0.8
+    assert np.allclose(hips[:, :2], scale * own[:, :2], atol=1e-9)
+    assert np.ptp(hips[:, 2] - scale * own[:, 2]) < 1e-9
+
+
+def test_thighs_that_move_on_the_pelvis_do_not_change_the_own_motion(source):
+    channels = dance(source)
+    channels.location[:, source.roles["thigh.L"]] = 0.02 * np.sin(np.arange(120.0))[:, None]
+    parts = layout()
+    for side in "LR":  # as Biped has them
+        parts[f"thigh.{side}"] = ("spine", tuple(np.array(parts[f"thigh.{side}"][1]) - np.array(parts["spine"][1])))
+    for figure, moved in ((source, channels), (build(parts, seed=9), None)):
+        own = play(figure, moved or dance(figure))
+        _, out = bake(figure, own, figure)
+        joints = [j for role, j in figure.roles.items() if not (moved and role.split(".")[0] in ("thigh", "shin",
+                                                                                                "foot", "toe"))]
+        assert np.abs(out.positions[:, joints] - own.positions[:, joints]).max() < 1e-9
 
 
 def test_a_rest_that_hangs_elsewhere_does_not_lift_the_body():
@@ -141,6 +192,16 @@ def test_a_rest_that_hangs_elsewhere_does_not_lift_the_body():
     motion = play(sunk, channels._replace(location=channels.location + lift))
     _, out = bake(sunk, motion, standing)
     assert abs(np.quantile(out.positions[:, standing.roles["foot.L"], 2], 0.02) - 0.09) < 0.05
+
+
+def test_a_pose_that_a_file_left_on_mapped_bones_does_not_stay_in_their_joints(source, motion):
+    body = build(layout(arm=0.9, leg=0.8), seed=15)
+    left = held(body)
+    for role in ("thigh.L", "upper_arm.R", "neck"):
+        left.location[0, body.roles[role]] = [0.05, -0.08, 0.06]
+    out = played(body, left, transfer(source, motion, body, left))
+    _, want = bake(source, motion, body)
+    assert np.abs(out.positions - want.positions).max() < 1e-9
 
 
 def test_clavicles_that_hang_from_the_neck_stay_on_the_chest(source, motion):
@@ -241,8 +302,8 @@ def test_in_stretches_it_comes_out_as_at_once(carrier):
     parts["forearm.twist.1.L"] = ("forearm.L", (0.1, 0.0, 0.0))
     body = build(parts, seed=8)
     whole = transfer(source, motion, body, held(body), Travel(carrier))
-    lowest = lowest_ankle(ankle_height(motion.positions, source.roles))
-    planned, before, stretches = plan(source, body, held(body), lowest, Travel(carrier)), None, []
+    stood = standing_ankle(ankle_height(motion.positions, source.roles), 0.8)
+    planned, before, stretches = plan(source, body, held(body), stood, Travel(carrier)), None, []
     for rows in (slice(0, 70), slice(70, 71), slice(71, 200), slice(200, 300)):
         result, before = stretch(planned, Motion(motion.positions[rows], motion.rotations[rows]), before)
         stretches.append(result)
