@@ -9,6 +9,7 @@ import numpy as np
 from ..contacts.segments import runs
 
 _TURNS = 60  # of blurring and drawing back
+_MOST = 0.75  # of the play, that is used before what is drawn back is rounded off
 _SLOPE = 10  # parts of a fade, of which the first tells how fast a correction changes
 
 
@@ -80,16 +81,21 @@ def above(need, frames):
 def slackened(values, play, frames):
     """The laziest curve (F,) that stays within `play` of a given one: as friction holds what is led with some slack.
 
-    Blurred and drawn back into the band in turns; where the given one stays within the band, it does not move at all.
+    Blurred and drawn back into most of the band in turns, and blurred once more, for where it is drawn back it has
+    kinks; where the given one stays within the band, it does not move at all.
     """
     if len(values) < 3 or np.ptp(values) <= 2.0 * play:
         return np.full(len(values), 0.5 * (values.min() + values.max()))
     reach = min(max(int(frames), 1), len(values) - 1)
     kernel = 1.0 - smoothstep(np.abs(np.arange(-reach, reach + 1)) / (reach + 1.0))
     kernel /= kernel.sum()
+
+    def blurred(curve):
+        ends = 2.0 * curve[0] - curve[reach:0:-1], 2.0 * curve[-1] - curve[-2:-reach - 2:-1]  # goes on as it comes
+        return np.convolve(np.concatenate([ends[0], curve, ends[1]]), kernel, mode="valid")
+
     out = np.array(values, float)
     for _ in range(_TURNS):
-        ends = 2.0 * out[0] - out[reach:0:-1], 2.0 * out[-1] - out[-2:-reach - 2:-1]  # goes on as it comes
-        out = np.convolve(np.concatenate([ends[0], out, ends[1]]), kernel, mode="valid")
-        out = np.clip(out, values - play, values + play)
-    return out
+        out = np.clip(blurred(out), values - _MOST * play, values + _MOST * play)
+    slack = (blurred(out) - values) / play
+    return values + play * slack / (1.0 + slack ** 8) ** 0.125  # no more than the play, and no kink at its end
