@@ -332,20 +332,14 @@ def blended(demands, ways, start, fps, fade):
     """Where a limb's end has to be (F, 3) from its root joint: at its Demands while they last, `ways` (F, 3) otherwise,
     and coming and going between the two.
 
-    `start` (F, 3) is the root joint, `fade` how many seconds coming and going take at least. How far away and in which
-    direction go over each by itself, so that no limb is stretched more on the way than before and after it. Of two
-    demands at once (which the script allows) the later in the list counts.
+    `start` (F, 3) is the root joint, `fade` how many seconds coming and going take at least. Of two demands at once
+    (which the script allows) the later in the list counts.
     """
-    values, held = np.zeros((len(ways), 4)), np.zeros(len(ways), bool)
+    values, held = np.zeros_like(ways), np.zeros(len(ways), bool)
     coming, going = np.zeros(len(ways)), np.zeros(len(ways))
-    far = rotation.norm(ways)
     for demand in demands:
-        rows, way = demand.rows, demand.target - start[demand.rows]
-        values[rows] = np.column_stack([way - ways[rows], rotation.norm(way) - far[rows]])
-        held[rows] = True
+        rows = demand.rows
+        values[rows], held[rows] = demand.target - start[rows] - ways[rows], True
         coming[rows] = max(demand.contact.approach, fade) * fps
         going[rows] = max(demand.contact.release, fade) * fps
-    change = ease.spread(values, held, coming, going)
-    out = ways + change[:, :3]
-    size = (far + change[:, 3]) / np.maximum(rotation.norm(out), 1e-9)
-    return np.where((change != 0.0).any(axis=1)[:, None], out * size[:, None], ways)
+    return ways + ease.spread(values, held, coming, going)
