@@ -121,18 +121,18 @@ def _read_feet(trodden, body, hips, figure, factor, fps, found, notes, evidence)
     if not trodden.threshold.clear:
         notes.append("Feet: the speeds of the soles show no empty zone between standing and moving: edges of "
                      "plants are less sure.")
+    if floors.is_pinned(body, hips):
+        notes.append("The hips never move in this take, though the lowest of the body does: the file may lack her way "
+                     "through the world, up and down too, and then no floor at one height is right throughout.")
     floor, slides = feet.floor_of(trodden, body, fps), False
     if floor is None:
         other = floors.find(figure, body, hips, fps)
         notes += _told_floor(other, factor)
-        if floors.is_pinned(body, hips):
-            notes.append("The hips never move in this take, though the lowest of the body does: the file lacks her way "
-                         "through the world, up and down too, and a floor at one height cannot be right throughout.")
         if other is None:
             return None, False
         floor, slides = other.height, other.slides
     soles = feet.untrodden(trodden) if slides else feet.soles(trodden, body, floor, fps)
-    _add_soles(soles, floor, trodden.threshold, fps, found)
+    _add_soles(soles, trodden, floor, fps, found)
     return floor, slides
 
 
@@ -149,7 +149,7 @@ def _told_floor(other, factor):
     return [read, "What rests on it slides, as on a treadmill: no plant was read off."] if other.slides else [read]
 
 
-def _add_soles(soles, floor, threshold, fps, found):
+def _add_soles(soles, trodden, floor, fps, found):
     """Adds plants, feet that lie and slides of Soles."""
     frames = len(soles[0].path)
     down = {side: np.zeros(frames, bool) for side in SIDES}
@@ -160,8 +160,8 @@ def _add_soles(soles, floor, threshold, fps, found):
         speed = float(np.median(np.min([s.speed[rows] for s in soles if s.name.endswith(side)], axis=0)))
         ways = [segments.way(signals.smooth(sole.path[:, 2], fps, 0.02), int(round(t)), step, int(_SWING * fps))
                 for t, step in ((first, -1), (last, 1))]
-        sure = float(np.clip(1.0 - speed / threshold.zone[1], 0.1, 1.0))
-        if abs(float(np.median(sole.path[rows, 2])) - floor) < floors.NEAR and feet.lies(soles, side, parts, rows):
+        sure = float(np.clip(1.0 - speed / trodden.threshold.zone[1], 0.1, 1.0))
+        if abs(float(np.median(sole.path[rows, 2])) - floor) < floors.NEAR and feet.lies(trodden, side, parts, rows):
             found.append(_Found(f"foot.{side}", "floor", "rest-on", first, last, *ways, parts[0][0], _xyz(sole.path),
                                 None, sure))
         else:

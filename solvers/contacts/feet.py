@@ -35,7 +35,6 @@ class Sole(NamedTuple):
     path: np.ndarray  # (F, 3) metres
     speed: np.ndarray  # (F,) m/s
     down: np.ndarray  # (F,) bool
-    upright: np.ndarray  # (F,) as of Tread
     spans: list  # (first, last) frames with fractions, of `down`'s runs
 
 
@@ -45,7 +44,7 @@ class Tread(NamedTuple):
     paths: dict  # "heel.L" -> (F, 3) metres
     speeds: dict  # "heel.L" -> (F,) m/s
     still: dict  # "heel.L" -> (F,) bool
-    upright: dict  # "heel.L" -> (F,) how much its underside faces down: 1 flat, 0 on edge, -1 upside down
+    upright: dict  # "L" -> (F,) how much the underside of foot or toes faces down: 1 flat, 0 on edge, -1 upside down
     limit: np.ndarray  # (F,) m/s below which a part is still
     threshold: signals.Threshold  # m/s
 
@@ -60,16 +59,23 @@ def tread(figure, motion, fps):
     speeds = {name: signals.speed(signals.smooth(path, fps, 0.01), fps) for name, path in paths.items()}
     threshold = signals.valley(np.concatenate(list(speeds.values())), *_STILL)
     limit = (threshold.value if threshold.clear else _FALLBACK) + _WITH_ROOT * root
-    return Tread(paths, speeds, {name: _still(speed, limit, fps) for name, speed in speeds.items()},
-                 {name: performer.upright(figure, motion, point.joint) for name, point in points.items()},
-                 limit, threshold)
+    upright = {side: np.max([performer.upright(figure, motion, point.joint) for name, point in points.items()
+                             if name[-1] == side], axis=0) for side in SIDES if f"heel.{side}" in points}
+    still = {name: _still(speed, limit, fps) & (upright[name[-1]] > _tilted("ball")) for name, speed in speeds.items()}
+    return Tread(paths, speeds, still, upright, limit, threshold)
+
+
+def _tilted(part):
+    """How much a foot still faces down by which it lies on its heel, or on its ball alone; toes are often not captured,
+    so that foot or toes have to be upright."""
+    return np.cos(np.radians(_LIES[part]))
 
 
 def floor_of(trodden, body, fps):
     """The height in metres of the floor that soles stand on, or None where they never stand.
 
-    A part of a sole that stands is still. Still feet in the air are told from standing ones by what they carry: the
-    floor is where most still parts are low, and the performer, floor.Parts, is not below it.
+    A part of a sole that stands is still, and not upside down. Still feet in the air are told from standing ones by
+    what they carry: the floor is where most still parts are low, and the performer, floor.Parts, is not below it.
     """
     height = _level(trodden.paths, trodden.still)
     return height if height is not None and _carries(height, trodden, body, fps) else None
@@ -83,7 +89,7 @@ def soles(trodden, body, floor, fps):
     """
     downs = _standing(trodden.paths, trodden.still, floors.lowest(body), floor, fps)
     wander = _wander(trodden.paths, downs)
-    return [Sole(name, path, trodden.speeds[name], downs[name], trodden.upright[name],
+    return [Sole(name, path, trodden.speeds[name], downs[name],
                  [_edges(path, *run, wander, fps) for run in segments.runs(downs[name])])
             for name, path in trodden.paths.items()]
 
@@ -91,7 +97,7 @@ def soles(trodden, body, floor, fps):
 def untrodden(trodden):
     """Soles that stand nowhere."""
     none = np.zeros(len(trodden.limit), bool)
-    return [Sole(name, path, trodden.speeds[name], none, trodden.upright[name], [])
+    return [Sole(name, path, trodden.speeds[name], none, [])
             for name, path in trodden.paths.items()]
 
 
@@ -210,14 +216,13 @@ def plants(found, frames):
     return out
 
 
-def lies(found, side, parts, rows):
+def lies(trodden, side, parts, rows):
     """Whether a foot does not stand on its sole in a plant, but lies on the back of its heel or on its instep.
 
-    `parts` as of `plants`, `rows` its frames. Toes are often not captured: foot or toes have to be upright.
+    `parts` as of `plants`, `rows` its frames.
     """
-    part = "heel" if any(name == "heel" for name, *_ in parts) else "ball"
-    upright = max(float(np.median(sole.upright[rows])) for sole in found if sole.name.endswith(side))
-    return upright < np.cos(np.radians(_LIES[part]))
+    heel = any(name == "heel" for name, *_ in parts)
+    return float(np.median(trodden.upright[side][rows])) < _tilted("heel" if heel else "ball")
 
 
 def _plant(side, group):
