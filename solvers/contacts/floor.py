@@ -60,8 +60,8 @@ def level(heights):
     size = 0.01
     bins = np.arange(heights.min() - 2.0 * size, heights.max() + 3.0 * size, size)
     counts = np.convolve(np.histogram(heights, bins)[0], np.ones(3), "same")
-    fullest = bins[np.flatnonzero(counts >= _FULL * counts.max())[0]] + size
-    return float(np.median(heights[np.abs(heights - fullest) < NEAR]))
+    first = bins[np.flatnonzero(counts >= _FULL * counts.max())[0]] + size
+    return float(np.median(heights[np.abs(heights - first) < NEAR]))
 
 
 def is_lowest(body, height, on):
