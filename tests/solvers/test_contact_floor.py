@@ -105,6 +105,7 @@ def test_one_who_lies_with_her_feet_held_up_does_not_stand_in_the_air():
     turn(puppet, "hips", X, -90.0)
     for side in "LR":
         turn(puppet, f"thigh.{side}", X, -80.0)
+        turn(puppet, f"shin.{side}", X, 80.0)
     turn(puppet, "chest", Z, wave(puppet, 2.0, 2.0))
     put(puppet, "hips", 0.8 + BACK)
     found = read(puppet)
@@ -161,8 +162,9 @@ def test_a_walk_in_place_has_a_floor_and_no_plants(speed, period):
     assert any("treadmill" in note for note in found.notes)
 
 
-def test_a_crawl_in_place_has_a_floor_and_no_plants():
-    puppet = Puppet(6.0)
+@pytest.mark.parametrize("speed, period", [(0.1, 4.0), (0.4, 1.0)])
+def test_a_crawl_in_place_has_a_floor_and_no_plants(speed, period):
+    puppet = Puppet(8.0)
     turn(puppet, "hips", X, 90.0)
     for side in "LR":
         turn(puppet, f"thigh.{side}", X, -90.0)
@@ -170,9 +172,9 @@ def test_a_crawl_in_place_has_a_floor_and_no_plants():
         turn(puppet, f"foot.{side}", X, 60.0)
     put(puppet, "shin.L", 1.1 + KNEE)
     for side, sign, late in (("L", 1.0, 0.0), ("R", -1.0, 0.5)):
-        stride(puppet, below(f"shin.{side}"), late, 0.4, 0.08, 1.0)
+        stride(puppet, below(f"shin.{side}"), late, speed, 0.08, period)
         puppet.lead_palm(side, np.tile([0.2 * sign, -0.45, 1.1], (puppet.frames, 1)))
-        stride(puppet, below(f"hand.{side}"), late + 0.5, 0.4, 0.1, 1.0)
+        stride(puppet, below(f"hand.{side}"), late + 0.5, speed, 0.1, period)
     found = read(puppet)
     assert found.floor == pytest.approx(1.1, abs=0.06) and not plants(found)
 
@@ -238,6 +240,19 @@ def test_a_take_without_its_way_says_that_it_lacks_it():
     puppet.positions[..., 2] += (0.5 - floor.lowest(floor.parts(puppet.figure, puppet.motion)))[:, None]
     whole = read(puppet)
     assert whole.floor == pytest.approx(0.5, abs=0.01) and not any("hips never move" in note for note in whole.notes)
+
+
+def test_a_take_without_its_way_has_no_floor_where_it_stays_for_the_most_part():
+    """One who sits down, and slides her feet to and fro: they are drawn up to hips that stay."""
+    puppet = Puppet(8.0)
+    puppet.positions[..., 2] += 0.5
+    up = 0.4 * puppet.between(-0.4, 0.4)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for role in (f"foot.{side}", f"toe.{side}"):
+            puppet.positions[:, puppet.joint(role)] += np.stack(
+                [0.0 * up, sign * wave(puppet, 1.0, 0.2) * puppet.between(-0.4, 0.4), up], axis=-1)
+    found = read(puppet)
+    assert found.floor is None and any("hips never move" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("size, heading, move", [(0.55, -2.2, (-7.0, 1.0, 1.3)), (100.0, 1.0, (30.0, 20.0, 170.0))])
