@@ -12,7 +12,7 @@ _SKIN = 0.06  # metres by which a capsule's thickness may be wrong
 _FULL = 0.1  # of the frames at the fullest level, that the floor holds at least
 _STEADY = (0.05, 0.12)  # m/s up or down, seconds: what swings or flies is slow upwards for moments only
 _CARRIED = 0.2  # of the frames, in which something has to rest on the floor
-_UNDER = 0.2  # of those, as many frames in which the performer may be below it
+_UNDER = 0.33  # of those, as many frames in which the performer may be below it
 _GROUNDED = 5.0  # percent of the frames in which the lowest of her comes down to a file's ground
 _AWAY = 0.12  # metres along the floor from its beginning to its end, of what stands at most, be it ever so slow
 _CREEPS = 0.15  # m/s from its beginning to its end
@@ -91,11 +91,11 @@ def find(figure, body, hips, fps):
     found, ground = _resting(body, hips, fps), _ground(figure)
     if ground is None:
         return found
-    if found is not None:  # soles at rest are known better than the thickness of what lies
-        return found._replace(height=ground) if abs(found.height - ground) < _SKIN else found
+    if found is not None and abs(found.height - ground) < _SKIN:
+        return found._replace(height=ground)  # soles at rest are known better than the thickness of what lies
     low = lowest(body)
     off = float(abs(np.percentile(low, _GROUNDED) - ground))
-    return Found(ground, 0.0, off, True) if off < _SKIN and low.min() > ground - 2.0 * _SKIN else None
+    return Found(ground, 0.0, off, True) if off < _SKIN and low.min() > ground - 2.0 * _SKIN else found
 
 
 def is_pinned(body, hips):

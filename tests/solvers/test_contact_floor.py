@@ -28,12 +28,7 @@ def lying(found):
 
 def below(role):
     """A role and all that hangs from it."""
-    return [r for r in PARENTS if r == role or PARENTS[r] and r in below_of(role)]
-
-
-def below_of(role):
-    out = [r for r, parent in PARENTS.items() if parent == role]
-    return out + [s for r in out for s in below_of(r)]
+    return [role, *(r for child, parent in PARENTS.items() if parent == role for r in below(child))]
 
 
 def turn(puppet, role, axis, degrees, about=None):
@@ -243,14 +238,14 @@ def test_a_take_without_its_way_says_that_it_lacks_it():
 
 
 def test_a_take_without_its_way_has_no_floor_where_it_stays_for_the_most_part():
-    """One who sits down, and slides her feet to and fro: they are drawn up to hips that stay."""
+    """One who sits down and draws circles with her feet: they come up to hips that stay."""
     puppet = Puppet(8.0)
     puppet.positions[..., 2] += 0.5
-    up = 0.4 * puppet.between(-0.4, 0.4)
+    up = 0.4 * puppet.between(0.0, 1.6)
     for side, sign in (("L", 1.0), ("R", -1.0)):
-        for role in (f"foot.{side}", f"toe.{side}"):
+        for role in below(f"thigh.{side}"):
             puppet.positions[:, puppet.joint(role)] += np.stack(
-                [0.0 * up, sign * wave(puppet, 1.0, 0.2) * puppet.between(-0.4, 0.4), up], axis=-1)
+                [wave(puppet, 1.0, 0.2), sign * wave(puppet, 1.0, 0.2, 1.57), up], axis=-1)
     found = read(puppet)
     assert found.floor is None and any("hips never move" in note for note in found.notes)
 
