@@ -9,11 +9,14 @@ from .. import rotation
 from ..anatomy import SIDES
 from ..errors import FootholdError
 from . import feet, grips, performer, pole, script, segments, signals, touch
+from . import floor as floors
 
 _RATE = 30.0  # samples a second of a contact's path
 _SWING = 0.6  # seconds of a foot's coming down or going up at most
 _SLIDE = (0.015, 0.05, 0.2)  # metres over the floor, m/s upwards, seconds: what a foot that slides keeps to
 _HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a hand that stands on it
+_FACES_UP = 0.5  # of a palm's way out that points up: the back of such a hand lies on the floor
+_LYING = (0.06, 0.3)  # metres from the floor and seconds, of what else lies on it
 _SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
 _TELLING = 3  # holds of fixed places that a take has at least: one or two may be chance
 _LEGS = (0.015, 0.4)  # metres from a pole's surface and seconds, of legs and trunk that hold it
@@ -58,7 +61,8 @@ def extract(figure, motion, fps, prop="auto", surface=None):
         surface = _resized_surface(surface, factor)
     hips = motion.positions[:, figure.roles["hips"]]
     found, props, notes, evidence = [], [], [], {}
-    floor = _read_feet(figure, motion, fps, found, notes, evidence)
+    body = floors.parts(figure, motion)
+    floor, slides = _read_feet(feet.tread(figure, motion, fps), body, hips, figure, factor, fps, found, notes, evidence)
     palms = performer.palms(figure)
     if not palms:
         notes.append("No hand is mapped with its forearm: grips and touches were not looked for.")
@@ -69,7 +73,9 @@ def extract(figure, motion, fps, prop="auto", surface=None):
     busy = {side: _mask(found, f"hand.{side}", frames) for side in palms}
     for touched in touch.find(figure, motion, palms, busy, fps):
         found.append(_touched(touched))
-    _read_floor_hands(palms, motion, floor, fps, found)
+    if floor is not None and not slides:
+        _read_floor_hands(palms, motion, floor, fps, found)
+        _read_lying(body, floor, fps, found)
     if prop == "auto" and one is None and palms:
         _read_places(palms, motion, hips, fps, found, props)
     contacts = []
@@ -106,19 +112,46 @@ def _resized_evidence(evidence, factor):
 
 # The floor
 
-def _read_feet(figure, motion, fps, found, notes, evidence):
-    """Adds plants and slides; returns the floor's height or None."""
-    soles, floor, threshold = feet.soles(figure, motion, fps)
-    if threshold is not None:
-        evidence["foot speed"] = _histogram(threshold, "m/s")
-        if not threshold.clear:
-            notes.append("Feet: the speeds of the soles show no empty zone between standing and moving: edges of "
-                         "plants are less sure.")
+def _read_feet(trodden, body, hips, figure, factor, fps, found, notes, evidence):
+    """Adds plants and slides; returns (the floor's height or None, whether what carries her slides over it)."""
+    if trodden is None:
+        notes.append("No foot is mapped: plants were not looked for.")
+        return None, False
+    evidence["foot speed"] = _histogram(trodden.threshold, "m/s")
+    if not trodden.threshold.clear:
+        notes.append("Feet: the speeds of the soles show no empty zone between standing and moving: edges of "
+                     "plants are less sure.")
+    if floors.is_pinned(body, hips):
+        notes.append("The hips never move in this take, though the lowest of the body does: the file may lack her way "
+                     "through the world, up and down too, and then no floor at one height is right throughout.")
+    floor, slides = feet.floor_of(trodden, body, fps), False
     if floor is None:
-        notes.append("The take never stands: no floor was found, and no plant." if soles or threshold is not None else
-                     "No foot is mapped: plants were not looked for.")
-        return None
-    frames = len(motion.positions)
+        other = floors.find(figure, body, hips, fps)
+        notes += _told_floor(other, factor)
+        if other is None:
+            return None, False
+        floor, slides = other.height, other.slides
+    soles = feet.untrodden(trodden) if slides else feet.soles(trodden, body, floor, fps)
+    _add_soles(soles, trodden, floor, fps, found)
+    return floor, slides
+
+
+def _told_floor(other, factor):
+    """Notes about a floor that no standing sole tells, a floor.Found or None."""
+    if other is None:
+        return ["The take never stands: no floor was found, and no plant."]
+    off = 1000.0 * other.off / factor
+    if not other.share:
+        return [f"Nothing rests on a floor: the file's ground is taken for it, {off:.0f} mm from the lowest of the "
+                "body. No plant was read off."]
+    read = (f"The soles tell no floor: it was read off the lowest of the body, which rests within {off:.0f} mm in "
+            f"{100.0 * other.share:.0f} % of the frames.")
+    return [read, "What rests on it slides, as on a treadmill: no plant was read off."] if other.slides else [read]
+
+
+def _add_soles(soles, trodden, floor, fps, found):
+    """Adds plants, feet that lie and slides of Soles."""
+    frames = len(soles[0].path)
     down = {side: np.zeros(frames, bool) for side in SIDES}
     for side, first, last, parts in feet.plants(soles, frames):
         sole = next(s for s in soles if s.name == f"{parts[0][0]}.{side}")
@@ -127,8 +160,13 @@ def _read_feet(figure, motion, fps, found, notes, evidence):
         speed = float(np.median(np.min([s.speed[rows] for s in soles if s.name.endswith(side)], axis=0)))
         ways = [segments.way(signals.smooth(sole.path[:, 2], fps, 0.02), int(round(t)), step, int(_SWING * fps))
                 for t, step in ((first, -1), (last, 1))]
-        found.append(_Found(f"foot.{side}", "floor", "plant", first, last, *ways, "sole", _xyz(sole.path), None,
-                            float(np.clip(1.0 - speed / threshold.zone[1], 0.1, 1.0)), tuple(parts)))
+        sure = float(np.clip(1.0 - speed / trodden.threshold.zone[1], 0.1, 1.0))
+        if abs(float(np.median(sole.path[rows, 2])) - floor) < floors.NEAR and feet.lies(trodden, side, parts, rows):
+            found.append(_Found(f"foot.{side}", "floor", "rest-on", first, last, *ways, parts[0][0], _xyz(sole.path),
+                                None, sure))
+        else:
+            found.append(_Found(f"foot.{side}", "floor", "plant", first, last, *ways, "sole", _xyz(sole.path), None,
+                                sure, tuple(parts)))
     height, climb, shortest = _SLIDE
     for sole in soles:
         side = sole.name[-1]
@@ -139,17 +177,38 @@ def _read_feet(figure, motion, fps, found, notes, evidence):
             down[side][first:last + 1] = True
             found.append(_Found(f"foot.{side}", "floor", "rest-on", first, last, 0.0, 0.0,
                                 sole.name.split(".")[0], _xyz(sole.path), None, 0.5))
-    return floor
+
+
+def _read_lying(body, floor, fps, found):
+    """Adds what else lies on the floor and stays there: knees, shins, pelvis, back, head, elbows."""
+    near, shortest = _LYING
+    for effector in sorted({_effector(part.name) for part in body} & set(script.EFFECTORS)):
+        own = [part.path for part in body if _effector(part.name) == effector]
+        down = [np.abs(path[:, 2] - floor) < near for path in own]
+        if not np.any(down):
+            continue
+        rests = [touch.still_runs(path, mask, fps, shortest) for path, mask in zip(own, down)]
+        path = own[int(np.argmax([(runs[:, 1] - runs[:, 0]).sum() for runs in rests]))]
+        mask = np.zeros(len(path), bool)
+        for first, last in np.concatenate(rests):
+            mask[first:last + 1] = True
+        for first, last in segments.runs(mask):
+            found.append(_Found(effector, "floor", "rest-on", first, last, 0.0, 0.0, "", _xyz(path), None, 0.4))
+
+
+def _effector(name):
+    """Whose contact a part of the body's is."""
+    part, _, side = name.partition(".")
+    return {"hips": "pelvis", "chest": "back", "belly": "back"}.get(part, name)
 
 
 def _read_floor_hands(palms, motion, floor, fps, found):
     """Adds hands that stand on the floor: cartwheels, crawls."""
-    if floor is None:
-        return
     for side, palm in palms.items():
         path = performer.place(palm, motion)
         height = path[:, 2] - floor
-        near = (np.abs(height) < _HAND_DOWN[0]) & ~_mask(found, f"hand.{side}", len(path))
+        up = rotation.rotate(motion.rotations[:, palm.joint], palm.out)[:, 2]
+        near = (np.abs(height) < _HAND_DOWN[0]) & (up < _FACES_UP) & ~_mask(found, f"hand.{side}", len(path))
         for first, last in touch.still_runs(path, near, fps, _HAND_DOWN[1]):
             one = touch.interval(side, "floor", palm.joint, path, height, first, last, fps)
             found.append(_Found(f"hand.{side}", "floor", "plant", one.first, one.last, one.approach, one.release,
@@ -249,7 +308,7 @@ def _read_limbs(figure, motion, one, name, fps, found):
     """Adds legs and trunk that lie on a pole and stay there; a forearm does whenever its hand holds."""
     near, shortest = _LEGS
     for capsule in touch.capsules(figure):
-        effector = {"hips": "pelvis", "chest": "back", "belly": "back"}.get(capsule.name, capsule.name)
+        effector = _effector(capsule.name)
         if effector.split(".")[0] not in ("pelvis", "back", "thigh", "knee", "shin"):
             continue
         a, b = (motion.positions[:, capsule.joint] + rotation.rotate(motion.rotations[:, capsule.joint], end)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..anatomy import SIDES
+from . import floor as floors
 from . import performer, segments, signals
 
 # all of a performer of the standard size (`performer.LEG`)
@@ -15,7 +16,6 @@ _SHORTEST = 0.06  # seconds of a plant
 _GAP = 0.05  # seconds that a plant may be lost for
 _AT_REST = 0.6  # of the limit of the speed: what stands is well below it, what swings to and fro passes all of it
 _UNDER = 0.5  # of the time that soles are on a floor, in which they may be below it: a jump off a box
-_NEAR = 0.04  # metres within which a still foot stands on the floor
 _STEP = 0.25  # metres from one support to the next: a step of a stair, the wander of a floor
 _SUPPORT = 0.12  # seconds that a foot must carry the performer to stand elsewhere than on the floor
 _STRIDE = 1.5  # seconds from one support to the next
@@ -23,6 +23,7 @@ _SETTLED = 0.15  # seconds into a plant by which the foot stands
 _SURELY = 3.5  # times the wander of a standing point: beyond it, it has left
 _DRIFT = 10.0  # likewise along the floor
 _SEEN = 1.0  # seconds around a plant in which its edges are looked for
+_LIES = {"heel": 75.0, "ball": 110.0}  # degrees by which a foot is tilted that lies on its heel, or on its ball alone
 _FINEST = 0.0004  # metres; what lies nearer touches
 _RISE = 0.016  # metres up to which the way off the floor tells when it began
 
@@ -37,34 +38,67 @@ class Sole(NamedTuple):
     spans: list  # (first, last) frames with fractions, of `down`'s runs
 
 
-def soles(figure, motion, fps):
-    """(Soles of the mapped feet, floor height in metres or None, Threshold of the speeds in m/s).
+class Tread(NamedTuple):
+    """The parts of the soles over the clip, before it is known what they stand on."""
 
-    A part of a sole that stands is still. Still feet in the air are told from standing ones by what they carry: the
-    floor is where most still parts are low; elsewhere a foot stands that is the lowest for a while, within a step of
-    where she stood before or will stand after. None where the take never stands.
-    """
+    paths: dict  # "heel.L" -> (F, 3) metres
+    speeds: dict  # "heel.L" -> (F,) m/s
+    still: dict  # "heel.L" -> (F,) bool
+    upright: dict  # "L" -> (F,) how much the underside of foot or toes faces down: 1 flat, 0 on edge, -1 upside down
+    limit: np.ndarray  # (F,) m/s below which a part is still
+    threshold: signals.Threshold  # m/s
+
+
+def tread(figure, motion, fps):
+    """The Tread of the mapped feet, or None."""
     points = performer.feet(figure)
+    if not points:
+        return None
     paths = {name: performer.place(point, motion) for name, point in points.items()}
-    if not paths:
-        return [], None, None
-    root = _speed(signals.smooth(motion.positions[:, figure.roles["hips"]], fps, 0.1), fps)
-    speeds = {name: _speed(signals.smooth(path, fps, 0.01), fps) for name, path in paths.items()}
+    root = signals.speed(signals.smooth(motion.positions[:, figure.roles["hips"]], fps, 0.1), fps)
+    speeds = {name: signals.speed(signals.smooth(path, fps, 0.01), fps) for name, path in paths.items()}
     threshold = signals.valley(np.concatenate(list(speeds.values())), *_STILL)
     limit = (threshold.value if threshold.clear else _FALLBACK) + _WITH_ROOT * root
-    still = {name: _still(speed, limit, fps) for name, speed in speeds.items()}
-    floor = _floor(paths, still, fps)
-    if floor is None or not _carries(floor, paths, still, {name: speed / limit for name, speed in speeds.items()}):
-        return [], None, threshold
-    downs = _standing(paths, still, floor, fps)
-    wander = _wander(paths, downs)
-    return [Sole(name, path, speeds[name], downs[name],
+    upright = {side: np.max([performer.upright(figure, motion, point.joint) for name, point in points.items()
+                             if name[-1] == side], axis=0) for side in SIDES if f"heel.{side}" in points}
+    still = {name: _still(speed, limit, fps) & (upright[name[-1]] > _tilted("ball")) for name, speed in speeds.items()}
+    return Tread(paths, speeds, still, upright, limit, threshold)
+
+
+def _tilted(part):
+    """How much a foot still faces down by which it lies on its heel, or on its ball alone; toes are often not captured,
+    so that foot or toes have to be upright."""
+    return np.cos(np.radians(_LIES[part]))
+
+
+def floor_of(trodden, body, fps):
+    """The height in metres of the floor that soles stand on, or None where they never stand.
+
+    A part of a sole that stands is still, and not upside down. Still feet in the air are told from standing ones by
+    what they carry: the floor is where most still parts are low, and the performer, floor.Parts, is not below it.
+    """
+    height = _level(trodden.paths, trodden.still)
+    return height if height is not None and _carries(height, trodden, body, fps) else None
+
+
+def soles(trodden, body, floor, fps):
+    """Soles that stand on a floor, height in metres, or on something else.
+
+    Elsewhere than on the floor a foot stands that is the lowest of her, floor.Parts, for a while, within a step of
+    where she stood before or will stand after.
+    """
+    downs = _standing(trodden.paths, trodden.still, floors.lowest(body), floor, fps)
+    wander = _wander(trodden.paths, downs)
+    return [Sole(name, path, trodden.speeds[name], downs[name],
                  [_edges(path, *run, wander, fps) for run in segments.runs(downs[name])])
-            for name, path in paths.items()], floor, threshold
+            for name, path in trodden.paths.items()]
 
 
-def _speed(path, fps):
-    return np.linalg.norm(signals.velocity(path, fps), axis=-1)
+def untrodden(trodden):
+    """Soles that stand nowhere."""
+    none = np.zeros(len(trodden.limit), bool)
+    return [Sole(name, path, trodden.speeds[name], none, [])
+            for name, path in trodden.paths.items()]
 
 
 def _still(speed, limit, fps):
@@ -73,35 +107,32 @@ def _still(speed, limit, fps):
     return segments.long_enough(mask, max(2, int(round(_SHORTEST * fps))))
 
 
-def _floor(paths, still, fps):
-    """The lowest height that many still frames share, or None where hardly any part is ever still.
-
-    A foot that is swung is still for a moment, too: a floor holds at least a tenth of what the fullest level does.
-    """
+def _level(paths, still):
+    """The lowest height that many still frames share, or None where hardly any part is ever still."""
     pooled = np.concatenate([path[still[name], 2] for name, path in paths.items()])
     if len(pooled) < max(4, 0.02 * len(paths) * len(next(iter(paths.values())))):
         return None
-    size = 0.01
-    bins = np.arange(pooled.min() - 2.0 * size, pooled.max() + 3.0 * size, size)
-    counts = np.convolve(np.histogram(pooled, bins)[0], np.ones(3), "same")
-    level = bins[np.flatnonzero(counts >= 0.1 * counts.max())[0]] + size
-    return float(np.median(pooled[np.abs(pooled - level) < _NEAR]))
+    return floors.level(pooled)
 
 
-def _carries(floor, paths, still, speeds):
-    """Whether a height is a floor at all: soles rest at it, and are hardly ever below it.
+def _carries(height, trodden, body, fps):
+    """Whether a height is a floor at all: soles rest at it, and neither they nor the performer are below it for long.
 
-    The feet of one who hangs are slow for moments, too, at one height or another. `speeds` are shares of the limit.
+    The feet of one who hangs are slow for moments, too, at one height or another; those of one who lies rest
+    in the air.
     """
-    on = {name: still[name] & (np.abs(path[:, 2] - floor) < _NEAR) for name, path in paths.items()}
-    below = np.any([path[:, 2] < floor - _NEAR for path in paths.values()], axis=0)
-    resting = np.concatenate([speeds[name][mask] for name, mask in on.items()])
-    return below.sum() < _UNDER * np.any(list(on.values()), axis=0).sum() and np.median(resting) < _AT_REST
+    on = {name: trodden.still[name] & (np.abs(path[:, 2] - height) < floors.NEAR)
+          for name, path in trodden.paths.items()}
+    below = np.any([path[:, 2] < height - floors.NEAR for path in trodden.paths.values()], axis=0)
+    resting = np.concatenate([(trodden.speeds[name] / trodden.limit)[mask] for name, mask in on.items()])
+    stood = np.any(list(on.values()), axis=0)
+    return (below.sum() < _UNDER * stood.sum() and np.median(resting) < _AT_REST
+            and floors.is_lowest(body, height, stood)
+            and not floors.slides(trodden.paths.values(), np.stack(list(on.values())), fps))
 
 
-def _standing(paths, still, floor, fps):
+def _standing(paths, still, lowest, floor, fps):
     """Of the still runs those in which the part stands: name -> mask (F,)."""
-    lowest = np.min([path[:, 2] for path in paths.values()], axis=0)
     waiting = []
     downs = {name: np.zeros(len(lowest), bool) for name in paths}
     stood = []  # (first, last, height)
@@ -114,10 +145,10 @@ def _standing(paths, still, floor, fps):
         for first, last in segments.runs(still[name]):
             rows = slice(first, last + 1)
             height = float(np.median(path[rows, 2]))
-            if abs(height - floor) < _NEAR:
+            if abs(height - floor) < floors.NEAR:
                 stand(name, first, last, height)
             else:
-                carries = int(np.sum(path[rows, 2] < lowest[rows] + _NEAR))
+                carries = int(np.sum(path[rows, 2] < lowest[rows] + floors.NEAR))
                 if carries >= _SUPPORT * fps:
                     waiting.append((name, first, last, height))
     grown = True
@@ -183,6 +214,15 @@ def plants(found, frames):
         if group:
             out.append(_plant(side, group))
     return out
+
+
+def lies(trodden, side, parts, rows):
+    """Whether a foot does not stand on its sole in a plant, but lies on the back of its heel or on its instep.
+
+    `parts` as of `plants`, `rows` its frames.
+    """
+    heel = any(name == "heel" for name, *_ in parts)
+    return float(np.median(trodden.upright[side][rows])) < _tilted("heel" if heel else "ball")
 
 
 def _plant(side, group):

@@ -61,6 +61,12 @@ def place(point, motion):
     return motion.positions[:, point.joint] + rotation.rotate(motion.rotations[:, point.joint], point.offset)
 
 
+def upright(figure, motion, joint):
+    """How much (F,) what faces down at rest on a joint still does: 1 wholly, 0 to the side, -1 up."""
+    up = rotation.rotate(rotation.conj(figure.rest.rotations[0, joint]), axes(figure)[2])
+    return rotation.rotate(motion.rotations[:, joint], up)[:, 2]
+
+
 def axes(figure):
     """(left, back, up) of the rest, unit vectors (3,) in the world; the world's own where the rest tells none."""
     facing = rest.facing(figure.rest.positions, figure.roles)

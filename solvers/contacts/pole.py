@@ -54,22 +54,18 @@ def holds(palms, motion, hips, fps):
 
     Hands that hold each other tell of no place.
     """
-    body = _speed(signals.smooth(hips, fps, 0.05), fps)
+    body = signals.speed(signals.smooth(hips, fps, 0.05), fps)
     paths = {side: performer.place(palm, motion) for side, palm in palms.items()}
     apart = np.linalg.norm(paths["L"] - paths["R"], axis=-1) > touch.CLASP if len(paths) == 2 else True
     out = []
     for side, path in paths.items():
-        slow = (_speed(signals.smooth(path, fps, 0.03), fps) < _STILL) & apart
+        slow = (signals.speed(signals.smooth(path, fps, 0.03), fps) < _STILL) & apart
         moved = segments.closed(slow & (body > _MOVES), int(0.1 * fps))
         mask = segments.long_enough(segments.hysteresis(moved, slow), int(_SHORTEST * fps))
         runs = [(a, b) for a, b in segments.runs(mask) if np.ptp(hips[a:b + 1], axis=0).max() > _MOVED]
         places = np.array([np.median(path[a:b + 1], axis=0) for a, b in runs]).reshape(-1, 3)
         out.append(Holds(side, np.array(runs, int).reshape(-1, 2), places))
     return out
-
-
-def _speed(path, fps):
-    return np.linalg.norm(signals.velocity(path, fps), axis=-1)
 
 
 def distance(pole, path):

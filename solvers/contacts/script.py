@@ -100,7 +100,7 @@ class ContactScript:
     frames: int
     props: tuple = ()  # Prop
     contacts: tuple = ()  # Contact, by start, effector and surface
-    floor: float | None = 0.0  # height in metres; None where the take never stands
+    floor: float | None = 0.0  # height in metres; None where none was found
     removed: tuple = ()  # Removed
     notes: tuple = ()  # sentences about what was not found, and why
     evidence: dict = field(default_factory=dict)  # per signal: thresholds, histogram and its empty zone

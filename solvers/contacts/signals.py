@@ -37,6 +37,11 @@ def velocity(values, fps):
     return np.gradient(values, 1.0 / fps, axis=0) if len(values) > 1 else np.zeros_like(values)
 
 
+def speed(path, fps):
+    """How fast (F,) in m/s a path (F, N) in metres is gone."""
+    return np.linalg.norm(velocity(path, fps), axis=-1)
+
+
 def valley(values, low, high, bins=48):
     """The Threshold between what lies near `low` and what lies far, looked for from `low` to `high` metres.
 

@@ -145,7 +145,7 @@ def _resting(figure, motion, side, path, free, fps):
 
 def still_runs(path, near, fps, shortest=_SHORTEST):
     """Runs (N, 2) in which a path (F, 3) is near and still for long enough."""
-    speed = np.linalg.norm(signals.velocity(signals.smooth(path, fps, 0.04), fps), axis=-1)
+    speed = signals.speed(signals.smooth(path, fps, 0.04), fps)
     mask = segments.closed(segments.hysteresis((speed < _STILL) & near, (speed < 1.3 * _STILL) & near),
                            int(_GAP * fps))
     return segments.runs(segments.long_enough(mask, int(round(shortest * fps))))

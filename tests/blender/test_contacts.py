@@ -8,14 +8,16 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from foothold.operators import cli, contacts, guess, job  # noqa: E402
-from foothold.operators.bridge import files, props, roles  # noqa: E402
+from foothold.operators.bridge import compat, files, props, roles  # noqa: E402
 from foothold.solvers.contacts import script  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 
 
-def read(path, prop="auto"):
+def read(path, prop="auto", action=None):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     take = files.import_file(str(path)).armatures[0]
+    if action is not None:
+        compat.assign(take, bpy.data.actions[action])
     roles.store(take, roles.detect(take).roles)
     choice, _ = guess.rest_of(take, path)
     return job.run(contacts.extract_steps(bpy.context.scene, job.BakeSettings(take, None, choice), prop))
@@ -333,3 +335,21 @@ def test_objects_of_the_file_are_told_where_none_is_called_so(tmp_path, stage_fi
     assert cli.main(["contacts", "--take", stage_file, "--prop", "Moon", "--out", str(tmp_path / "script.json")]) == 3
     told = capfd.readouterr().err
     assert "Rig of the stick, Stange \u00fc, Stick" in told and not (tmp_path / "script.json").exists()
+
+
+@pytest.mark.parametrize("action, lying, slides", [("Lie_Idle", True, False), ("Sit_Floor_Down", False, False),
+                                                   ("Walking_A", False, True), ("Running_A", False, True)])
+def test_hand_keyed_clips_have_their_files_floor(data, action, lying, slides):
+    """The floor at the height zero, however the clip touches it; its rest's soles are laid out 16 mm over it."""
+    found = read(data / "characters/kaykit_adventurers/Knight.glb", action=action)
+    assert found.floor == pytest.approx(0.0, abs=0.03)
+    feet = [c for c in found.contacts if c.effector.startswith("foot")]
+    assert not feet or not lying, "the feet are in the air"
+    assert not slides or not [c for c in feet if c.kind == "plant"]
+
+
+@pytest.mark.parametrize("name, action", [("Med_MovementAdvanced", "Crouching"), ("Med_Simulation", "Push_Ups")])
+def test_clips_without_the_way_of_their_hips_say_so(data, name, action):
+    found = read(data / f"takes/kaykit_anims/{name}.glb", action=f"Rig_Medium|{action}")
+    assert found.floor is None and not [c for c in found.contacts if c.surface == "floor"]
+    assert any("hips never move" in note for note in found.notes)
