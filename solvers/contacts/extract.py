@@ -180,7 +180,7 @@ def _add_soles(soles, trodden, floor, fps, found):
 
 
 def _read_lying(body, floor, fps, found):
-    """Adds what else lies on the floor and stays there: knees, shins, pelvis, back, head, elbows."""
+    """Adds what else lies on the floor and stays there: legs, pelvis, back, head, forearms."""
     near, shortest = _LYING
     for effector in sorted({_effector(part.name) for part in body} & set(script.EFFECTORS)):
         own = [part.path for part in body if _effector(part.name) == effector]
