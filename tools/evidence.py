@@ -42,7 +42,9 @@ TAKES = (  # name, file, its action, characters
     ("crawl", "kaykit_anims/Med_MovementAdvanced.glb", "Rig_Medium|Crawling", ("makehuman_cc0/mh_rigify_female.glb",
                                                                                 "kaykit_adventurers/Knight.glb")),
     ("push-ups", "kaykit_anims/Med_Simulation.glb", "Rig_Medium|Push_Ups", ("makehuman_cc0/mh_cmu_male_old.glb",)),
-    ("getting up", "kaykit_anims/Med_Simulation.glb", "Rig_Medium|Lie_StandUp", ("rocketbox/Male_Adult_01.fbx",)),
+    ("getting up", "../characters/kaykit_adventurers/Knight.glb", "Lie_StandUp", ("rocketbox/Male_Adult_01.fbx",)),
+    ("sitting down", "../characters/kaykit_adventurers/Knight.glb", "Sit_Floor_Down",
+     ("makehuman_cc0/mh_rigify_female.glb",)),
     ("cartwheel", "cmu_fbx_isaacgym/49_08_cmu.fbx", "", ("makehuman_cc0/mh_ue_male_muscular.glb",)),
 )
 QUICK = ("seed1 on stocky", "walk on Geno", "run on Knight", "jump on cryptovoxels", "seed1 on itself")  # for the test
@@ -122,10 +124,11 @@ _MOTION = """
 ## Motion
 
 Flips: corrections of a joint that turn over within ten frames with 3 cm on either side. Fast frames: a bone turns
-faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists, ankles and hips against the
-source, 99th percentile. Limb and twist: how the angle to the take's limb changes in time, most restless limb, and that
-angle's mean, farthest limb; contacts ask for some of it. Path: of the hips, RMS. Changed keys: channels whose bits are
-not those of the transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with.
+faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists, ankles and the middle of the
+thighs against the source, 99th percentile. Limb and twist: how the angle to the take's limb changes in time, most
+restless limb, and that angle's mean, farthest limb; contacts ask for some of it. Path: of the middle between the
+thighs, RMS. Changed keys: channels whose bits are not those of the transfer. Frames/s: of the whole bake, on the
+machine and beside the work that this was made with.
 
 """
 

@@ -54,8 +54,7 @@ def parts(body):
             chain = [f"{name}.{side}" for name in (upper, lower, limb)]
             if any(role not in roles for role in chain):
                 continue
-            a, b = (body.bound.positions[0, roles[role]] for role in chain[:2])
-            beyond = (body.skin.points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12) > _UPPER
+            beyond = beyond_beginning(body, *chain[:2])
             whole = flesh.of(figure, body.skin, [chain[0]])
             first |= ~beyond & whole
             if chain[0] in answered and chain[1] in answered:
@@ -65,6 +64,16 @@ def parts(body):
     listed += [("", first, chain), ("", trunk_skin, chain)]
     return [Part(limb, skin, _reach(body, skin.skin, chain), chain)
             for (limb, _, chain), skin in zip(listed, _nets(body, [keep for _, keep, _ in listed])) if skin.count]
+
+
+def beyond_beginning(body, first, second):
+    """Which of a body's vertices (N,) lie beyond the beginning of a limb, whose first two bones have these roles: what
+    goes with the trunk. All of them where it has no such joints."""
+    roles = body.plan.body.roles
+    if first not in roles or second not in roles:
+        return np.ones(len(body.skin.points), bool)
+    a, b = (body.bound.positions[0, roles[role]] for role in (first, second))
+    return (body.skin.points - a) @ (b - a) / max((b - a) @ (b - a), 1e-12) > _UPPER
 
 
 def _nets(body, kept):

@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import ease, feet, flesh, root, surface
+from . import clear, ease, feet, flesh, root, surface
 from .body import LIMBS, part_surface, trunk_roles
 
 _UP = np.array([0.0, 0.0, 1.0])
 _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
 _TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
+_ROUNDS = 4  # in which an arm is lifted: what was lowest then is not what is lowest now
 _AHEAD = 0.2  # half the seconds before it is needed that a hand or foot begins to rise
 
 
@@ -19,18 +20,25 @@ class Lowest(NamedTuple):
     """Skin that can be the lowest of a body."""
 
     trunk: surface.Surface | None  # what the root has to raise: trunk, thighs, knees
+    arms: dict  # limb -> Surface: upper arm but for its beginning, and forearm
     ends: dict  # limb -> Surface: hand with fingers and forearm, foot with toes
 
 
 def lowest_of(body):
     """The Lowest of a body.Body; nothing where it has no skin."""
     if body.skin is None:
-        return Lowest(None, {})
+        return Lowest(None, {}, {})
     figure = body.plan.body._replace(rest=body.bound)
     roles = figure.roles
     outer = surface.outermost(body.skin, np.ones(len(body.skin.points), bool))
-    ends = {}
+    ends, arms = {}, {}
     for side in "LR":
+        beyond = clear.beyond_beginning(body, f"upper_arm.{side}", f"forearm.{side}")
+        upper = outer & flesh.of(figure, body.skin, [f"upper_arm.{side}"])
+        if all(f"{name}.{side}" in body.plan.answered for name in LIMBS["hand"]):
+            arms[f"hand.{side}"] = part_surface(body, [f"upper_arm.{side}", f"forearm.{side}"],
+                                                outer & ~(upper & ~beyond))
+        outer &= ~(upper & beyond)
         fingers = [r for r in roles if r.endswith(f".{side}") and r.split(".")[0] in flesh.FINGERS]
         for limb, own in ((f"hand.{side}", [f"hand.{side}", f"forearm.{side}", *fingers]),
                           (f"foot.{side}", [f"foot.{side}", f"toe.{side}"])):
@@ -40,8 +48,9 @@ def lowest_of(body):
             knee, ankle = (body.bound.positions[0, roles[f"{part}.{side}"]] for part in ("shin", "foot"))
             nearer = (body.skin.points - knee) @ (ankle - knee) > _KNEE * ((ankle - knee) @ (ankle - knee))
             outer &= ~(flesh.of(figure, body.skin, [f"shin.{side}"]) & nearer)
-    trunk = [*trunk_roles(figure), *(r for r in roles if r.split(".")[0] in ("shoulder", "thigh", "shin"))]
-    return Lowest(part_surface(body, trunk, outer), {limb: skin for limb, skin in ends.items() if skin is not None})
+    trunk = [*trunk_roles(figure), *(r for r in roles if r.split(".")[0] in ("shoulder", "upper_arm", "thigh", "shin"))]
+    return Lowest(part_surface(body, trunk, outer), *({limb: skin for limb, skin in found.items() if skin is not None}
+                                                      for found in (arms, ends)))
 
 
 def _need(skin, motion, floor):
@@ -74,6 +83,8 @@ def raise_ends(clip):
     """Raise hands and feet that are below the floor while nothing leads them; those that stand do it as they should."""
     if clip.laid.floor is None:
         return
+    for limb, skin in clip.lowest.arms.items():
+        _lift_arm(clip, limb, skin)
     played = clip.played()
     for limb, skin in clip.lowest.ends.items():
         upper, lower = (f"{name}.{limb[-1]}" for name in LIMBS[limb[:-2]])
@@ -85,12 +96,29 @@ def raise_ends(clip):
             clip.bring(played, limb, clip.joint(played, limb) + rise[:, None] * _UP, rise > 0.0, np.zeros(3))
 
 
+def _lift_arm(clip, limb, skin):
+    """Turn an arm about its shoulder so that its elbow is over the floor, while nothing leads its hand."""
+    for _ in range(_ROUNDS):
+        played = clip.played()
+        need = np.where(clip.is_led(limb), 0.0, np.maximum(_need(skin, played, clip.laid.floor), 0.0))
+        under = np.flatnonzero(need)
+        if not len(under):
+            return
+        place = np.zeros((clip.frames, 3))
+        lowest = np.concatenate([surface.along(skin, played, _UP, rows).argmin(axis=1) for rows in
+                                 np.array_split(under, max(len(under) * skin.count // 1_000_000, 1))])
+        place[under] = surface.some(skin, played, under, lowest)
+        arm = clear.Arm(clip, played, limb)
+        turns, _ = arm.turns(place, np.broadcast_to(_UP, place.shape), need)
+        arm.turn(clear.smooth_turns(turns, clip.fps) * (1.0 - clip.led(limb))[:, None])
+
+
 def remaining(clip):
     """What is still under the floor: a list of (part, "floor", frame, metres), the worst frame of each."""
     if clip.laid.floor is None:
         return []
     played, out = clip.played(), []
-    for name, skin in (("trunk", clip.lowest.trunk), *clip.lowest.ends.items()):
+    for name, skin in (("trunk", clip.lowest.trunk), *clip.lowest.arms.items(), *clip.lowest.ends.items()):
         if skin is None:
             continue
         under = _need(skin, played, clip.laid.floor) - _MARGIN

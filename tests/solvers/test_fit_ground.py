@@ -31,6 +31,9 @@ _POSES = {
     "lying": ({"hips": (-90.0, 0.0, 0.0), **both("thigh", -20.0), **both("shin", 30.0)}, ("hips", "chest"), ""),
     "with a hand down": ({"spine": (85.0, 0.0, 0.0), "upper_arm.L": (0.0, 15.0, -90.0), **both("thigh", -130.0),
                           **both("shin", 150.0), **both("foot", -20.0)}, ("hand.L",), "foot.R"),
+    "on an elbow": ({"spine": (85.0, 0.0, 0.0), "upper_arm.L": (0.0, 15.0, -90.0), "forearm.L": (0.0, 0.0, -90.0),
+                     **both("thigh", -135.0), **both("shin", 150.0), **both("foot", -15.0)},
+                    ("upper_arm.L", "forearm.L"), "foot.R"),
     "on one leg": ({"thigh.R": (-20.0, 0.0, 0.0), "shin.R": (40.0, 0.0, 0.0), "foot.R": (-20.0, 0.0, 0.0)},
                    ("foot.L", "toe.L"), "foot.R")}
 
