@@ -54,15 +54,20 @@ def lowest_of(body):
 
 
 def _need(skin, motion, floor):
-    """Metres (F,) by which skin has to rise to be on the floor, below zero where it is over it."""
-    return floor + _MARGIN - surface.lowest(skin, motion, _UP)
+    """Metres (F,) by which skin has to rise to be on the floor; where it is over it, something below zero."""
+    need = floor + _MARGIN - surface.bound(skin, motion, _UP)
+    near = np.flatnonzero(need > 0.0)
+    if len(near):
+        need[near] = floor + _MARGIN - surface.lowest(skin, motion, _UP, near)
+    return need
 
 
 def trunk_halves(clip, played, offset):
     """What keeps the trunk over the floor: root.Halves for the root's offset beyond `offset` (F, 3), the present."""
     if clip.lowest.trunk is None or clip.laid.floor is None:
         return []
-    need = np.maximum(_need(clip.lowest.trunk, played, clip.laid.floor) - offset[:, 2], 0.0)
+    moved = played._replace(positions=played.positions + offset[:, None])
+    need = np.maximum(_need(clip.lowest.trunk, moved, clip.laid.floor), 0.0)
     if not need.any():
         return []
     return [root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need)]

@@ -84,6 +84,16 @@ def standing(skin, keep):
     return keep if keep.sum() <= _MANY else outermost(skin, keep)
 
 
+def bound(surface, motion, direction):
+    """Coordinates (F,) along a unit direction (3,) that no vertex is below: of each bone's joint, less the way to the
+    farthest that it carries. A blend of bones lies between what each alone would make of it."""
+    out = np.full(len(motion.positions), np.inf)
+    for joint, _, places in surface.bones:
+        reach = np.max(np.linalg.norm(places[:3], axis=0) / places[3])
+        out = np.minimum(out, motion.positions[:, joint] @ direction - reach)
+    return out
+
+
 def lowest(surface, motion, direction, rows=slice(None)):
     """The least coordinates (F,) of the vertices along a direction (3,), a stretch of frames at a time."""
     listed = np.arange(len(motion.positions))[rows]

@@ -160,3 +160,18 @@ def test_only_vertices_that_are_asked_for_and_carried_are_outermost():
     assert outer.any() and not (outer & ~keep).any() and not outer[skin.weights.sum(axis=1) == 0.0].any()
     alone = [np.flatnonzero(keep & (skin.bones[:, 0] == j)) for j in range(len(figure.skeleton.names))]
     assert all(outer[own[0]] for own in alone if len(own) == 1), "a bone's only vertex is its outermost"
+
+
+def test_no_vertex_is_below_the_bound_and_one_that_hangs_down_is_on_it():
+    figure = build()
+    skin, motion = scattered(figure), play(figure, dance(figure, frames=40))
+    bound = rest_motion(figure.skeleton)
+    whole = surface.bind(bound, skin, np.ones(len(skin.points), bool))
+    for direction in (np.array([0.0, 0.0, 1.0]), rotation.normalize(np.array([0.3, -0.8, 0.2]))):
+        low, lowest = (of(whole, motion, direction) for of in (surface.bound, surface.lowest))
+        assert (low <= lowest + 1e-12).all() and (low > lowest - 3.0).all()
+    joint = figure.roles["hand.L"]
+    points = bound.positions[:1, joint] - [[0.0, 0.0, 0.2]]
+    one = skin._replace(points=points, bones=np.array([[joint, -1, -1, -1]]), weights=np.array([[1.0, 0.0, 0.0, 0.0]]))
+    hanging = surface.bind(bound, one, np.ones(1, bool))
+    np.testing.assert_allclose(surface.bound(hanging, bound, [0.0, 0.0, 1.0]), points[:, 2], atol=1e-12)
