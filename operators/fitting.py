@@ -27,7 +27,8 @@ def fit_steps(armature, plan, take, script, fps, options=Options(), action=None)
     yield 0.5
     asked = wishes(armature, plan, action, take.frames) if action is not None else []
     fitted = fit(body, script, motion, palms, fps, options, asked)
-    return fitted, {**_told(fitted, take.frames, body.notes), "moved": moved.figures(fitted, motion)}
+    before = fitted.plan._replace(turned_rest=plan.turned_rest)  # as the transfer alone has it: without level feet
+    return fitted, {**_told(fitted, take.frames, body.notes), "moved": moved.figures(fitted, before, motion)}
 
 
 def wishes(armature, plan, action, frames):

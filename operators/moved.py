@@ -7,13 +7,14 @@ from ..solvers import anatomy, rotation, transfer
 _LIMBS = {"hand": ("shoulder", "upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot", "toe")}
 
 
-def figures(fitted, motion):
-    """name -> {"mm", "degrees"}, each {"max", "mean"} over the frames, of a fit.Fitted and the take's motion.
+def figures(fitted, plan, motion):
+    """name -> {"mm", "degrees"}, each {"max", "mean"} over the frames, of a fit.Fitted against the take's motion as a
+    transfer.Plan has it.
 
     "root" is the whole body's way. A limb, named by its end, has the millimetres by which its end was moved besides,
     and the degrees of whichever of its bones was turned most at a frame; "trunk" has the latter only.
     """
-    before, _ = transfer.world_pose(fitted.plan, motion)
+    before, _ = transfer.world_pose(plan, motion)
     turned = dict(zip(fitted.plan.answered, rotation.angle(before.rotations, fitted.pose.rotations).T))
     out = {"root": {"mm": _of(1000.0 * rotation.norm(fitted.pose.hips - before.hips))}}
     for name, roles in _parts(turned).items():

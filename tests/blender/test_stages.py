@@ -111,8 +111,9 @@ def transferred_only(fit_steps):
     def steps(armature, plan, take, script, *more):
         muted = replace(script, contacts=tuple(replace(c, mute=True) for c in script.contacts))
         fitted, kept = yield from fit_steps(armature, plan, take, script, *more)
-        still, _ = yield from fit_steps(armature, fitted.plan, take, muted, *more)
-        return still._replace(plan=fitted.plan, script=fitted.script), kept
+        centred = fitted.plan._replace(turned_rest=plan.turned_rest)  # feet are levelled by the contacts
+        still, _ = yield from fit_steps(armature, centred, take, muted, *more)
+        return still._replace(plan=centred, script=fitted.script), kept
     return steps
 
 
