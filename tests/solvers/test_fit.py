@@ -238,7 +238,7 @@ def test_far_from_contacts_the_motion_is_the_transferred_one():
     only = replace(script, contacts=tuple(c for c in script.contacts if c.effector == "hand.L" and c.kind == "grip"))
     fitted = fit(body_of(plan, None), only, motion, palms, fps)
     (grip,) = only.contacts
-    far = np.arange(len(pose.hips)) / fps > grip.end + 1.5
+    far = np.arange(len(pose.hips)) / fps > grip.end + 0.5
     assert far.any() and rotation.angle(fitted.pose.rotations, pose.rotations)[far].max() < 1e-6
 
 
