@@ -31,6 +31,7 @@ class Part(NamedTuple):
     skin: net.Net
     radius: float  # metres: what its skin reaches from its joints and the lines between
     chain: tuple  # roles whose joints it lies along
+    free: bool  # it is kept out only while nothing leads the limb: a hand, which comes near to what it will hold
 
     def is_touched_by(self, effector):
         """Whether an effector of contacts is some of it."""
@@ -41,14 +42,14 @@ class Part(NamedTuple):
 
 
 def parts(body):
-    """The Parts of a body: its trunk with the beginnings of its limbs, and the bones of its limbs."""
+    """The Parts of a body: its trunk with the beginnings of its limbs, the bones of its limbs, hands and feet."""
     if body.skin is None:
         return []
     roles, answered = body.plan.body.roles, body.plan.answered
     figure = body.plan.body._replace(rest=body.bound)
     trunk = trunk_roles(body.plan.body)
     trunk_skin = flesh.of(figure, body.skin, [*trunk, *(r for r in roles if r.split(".")[0] == "shoulder")])
-    listed, first = [], np.zeros(len(body.skin.points), bool)  # (limb, which vertices, chain)
+    listed, first = [], np.zeros(len(body.skin.points), bool)  # (limb, which vertices, chain, free)
     for limb, (upper, lower) in LIMBS.items():
         for side in "LR":
             chain = [f"{name}.{side}" for name in (upper, lower, limb)]
@@ -58,12 +59,25 @@ def parts(body):
             whole = flesh.of(figure, body.skin, [chain[0]])
             first |= ~beyond & whole
             if chain[0] in answered and chain[1] in answered:
-                listed += [(f"{limb}.{side}", whole & beyond, tuple(chain[:2])),
-                           (f"{limb}.{side}", flesh.of(figure, body.skin, [chain[1]]), tuple(chain[1:]))]
+                more = _beyond(roles, chain[2])
+                tip = tuple([*chain, *more[:1]][-2:])
+                listed += [(chain[2], flesh.of(figure, body.skin, [chain[2], *more]), tip, True),
+                           (chain[2], flesh.of(figure, body.skin, [chain[1]]), tuple(chain[1:]), False),
+                           (chain[2], whole & beyond, tuple(chain[:2]), False)]
     chain = tuple(role for role in trunk if role in roles)
-    listed += [("", first, chain), ("", trunk_skin, chain)]
-    return [Part(limb, skin, _reach(body, skin.skin, chain), chain)
-            for (limb, _, chain), skin in zip(listed, _nets(body, [keep for _, keep, _ in listed])) if skin.count]
+    listed += [("", first, chain, False), ("", trunk_skin, chain, False)]
+    nets = _nets(body, [keep for _, keep, *_ in listed])
+    return [Part(limb, skin, _reach(body, skin.skin, chain), chain, free)
+            for (limb, _, chain, free), skin in zip(listed, nets) if skin.count]
+
+
+def _beyond(roles, end):
+    """The roles of fingers or toes, the one first that tells where hand or foot points."""
+    name, side = end.split(".")
+    if name == "foot":
+        return [role for role in (f"toe.{side}",) if role in roles]
+    fingers = [role for role in roles if role.endswith(f".{side}") and role.split(".")[0] in flesh.FINGERS]
+    return sorted(fingers, key=lambda role: (role != f"middle.1.{side}", role == f"thumb.1.{side}"))
 
 
 def beyond_beginning(body, first, second):
@@ -112,6 +126,11 @@ def side_of(clip, part, pole, played):
     ways = np.stack([obstacle.beside(pole, a, b) for a, b in lines])
     far = np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-3)
     return obstacle.steady(np.sum(ways / far ** 3, axis=0), clip.fps), near
+
+
+def _kept_out(clip, part):
+    """The frames (F,) bool in which a Part is kept out of poles at all."""
+    return clip.led(part.limb) == 0.0 if part.free else np.ones(clip.frames, bool)
 
 
 def gap_of(clip, part, pole):
@@ -179,6 +198,7 @@ def remaining(clip):
         for part in clip.parts:
             way, near = side_of(clip, part, pole, played)
             gap = gap_of(clip, part, pole)
+            near &= _kept_out(clip, part)
             amount = obstacle.push(pole, part.skin, played, way, near, gap).amount - np.maximum(gap, 0.0)
             worst = int(np.argmax(amount))
             if amount[worst] > _TOLD:
@@ -192,8 +212,8 @@ class _Inside:
     def __init__(self, clip, played, pole, part, watched):
         self.clip, self.arm = clip, Arm(clip, played, part.limb)
         self.way, near = side_of(clip, part, pole, played)
-        self.push = obstacle.push(pole, part.skin, played, self.way, near & watched, gap_of(clip, part, pole),
-                                  self._angles)
+        self.push = obstacle.push(pole, part.skin, played, self.way, near & watched & _kept_out(clip, part),
+                                  gap_of(clip, part, pole), self._angles)
 
     def _angles(self, needs, places, frames):
         """About how far (N,) the limb has to turn for places (N, 3) to move by `needs` (N,) in some frames (N,)."""
