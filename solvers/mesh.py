@@ -5,7 +5,7 @@ import numpy as np
 from . import rotation
 
 _SAME = 1e-5  # metres within which corners are one
-_DEPTHS = 2e-5  # metres to which a depth is exact
+_EXACT = 2e-5, 0.01  # metres, and of itself, to which a depth is exact
 _HALVINGS = 14  # of a triangle at most
 
 
@@ -80,7 +80,7 @@ def depths(triangles, groups, count, solid):
         np.maximum.at(out, groups, depth)
         corners = np.max([_distances(triangles[at, k], solid[of])[0] for k in range(3)], axis=0)
         bound = np.minimum(depth + reach, np.minimum.reduceat(corners, starts))
-        keep = bound > out[groups] + _DEPTHS
+        keep = bound > (1.0 + _EXACT[1]) * out[groups] + _EXACT[0]
         pairs = keep[at] & (distance <= least[at] + 2.0 * reach[at])
         number = np.cumsum(keep) - 1
         at, of = number[at[pairs]], of[pairs]

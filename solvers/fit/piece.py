@@ -45,7 +45,8 @@ class Piece(NamedTuple):
         """
         places = np.stack([skin.along(motion, axis, rows) for axis in np.eye(3)], axis=-1)
         seen = self._seen(places, way, gap, skin.longest)
-        at, edges = skin.edges_at(seen)
+        at, edges = np.divmod(np.unique(np.ravel_multi_index(skin.edges_at(seen), (len(rows), len(skin.ends)))),
+                              len(skin.ends))
         a, b = (places[at, skin.ends[edges, end]] for end in (0, 1))
         found = [self._along(at[some], a[some], b[some], way, gap)
                  for some in _stretches(len(at), len(self.shape.offsets))]
@@ -73,20 +74,29 @@ class Piece(NamedTuple):
         return self.shape.offsets + gap[at, None] - places @ self.shape.normals.T
 
     def _along(self, at, a, b, way, gap):
-        """`met` of edges from `a` to `b` (N, 3)."""
+        """`met` of edges from `a` to `b` (N, 3).
+
+        Where the last half-space to be left is the same at both ends, it is the same between (their least is concave),
+        and one of the ends has farthest to go.
+        """
         along = way @ self.shape.normals.T
         first, last = self._slack(at, a, gap), self._slack(at, b, gap)
         keep = ((np.maximum(first, last) > 0.0) | (along[at] <= -_LEADS)).all(axis=1)
         at, a, b, first, last = at[keep], a[keep], b[keep], first[keep], last[keep]
         along, rise = along[at], last - first
+        ends = [_leaving(slack, along) for slack in (first, last)]
+        found = [_those(at, end, told.metres, told.through) for end, told in zip((a, b), ends)]
+        other = ~(ends[0].through & ends[1].through & (ends[0].last == ends[1].last))
+        at, a, b, first, rise, along = (values[other] for values in (at, a, b, first, rise, along))
         low, high = np.zeros(len(at)), np.ones(len(at))
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            _, _, up = _leaving(first + middle[:, None] * rise, along, rise)
+            up = _leaving(first + middle[:, None] * rise, along, rise).up
             low, high = np.where(up, middle, low), np.where(up, high, middle)
-        best = [(at, a + part[:, None] * (b - a), *_leaving(first + part[:, None] * rise, along, rise)[:2])
-                for part in (low, high)]
-        return _those(*(np.concatenate(values) for values in zip(*best)))
+        for part in (low, high):
+            told = _leaving(first + part[:, None] * rise, along)
+            found.append(_those(at, a + part[:, None] * (b - a), told.metres, told.through))
+        return tuple(np.concatenate(values) for values in zip(*found))
 
     def _amid(self, at, triangles, way, gap):
         """`met` of the places of triangles (N, 3, 3) that corners look at along the way."""
@@ -102,8 +112,8 @@ class Piece(NamedTuple):
         row, corner = np.nonzero((s >= 0.0) & (t >= 0.0) & (s + t <= 1.0) & np.isfinite(area))
         places = a[row] + s[row, corner, None] * u[row] + t[row, corner, None] * v[row]
         at = at[row]
-        needs, inside, _ = _leaving(self._slack(at, places, gap), way[at] @ self.shape.normals.T)
-        return _those(at, places, needs, inside)
+        told = _leaving(self._slack(at, places, gap), way[at] @ self.shape.normals.T)
+        return _those(at, places, told.metres, told.through)
 
 
 def _stretches(count, width):
@@ -112,17 +122,24 @@ def _stretches(count, width):
     return [slice(k, k + step) for k in range(0, max(count, 1), step)]
 
 
-def _those(at, places, needs, inside):
-    keep = inside & (needs > 0.0)
+def _those(at, places, needs, through):
+    keep = through & (needs > 0.0)
     return at[keep], places[keep], needs[keep]
 
 
-def _leaving(slack, along, rise=None):
-    """(metres (N,) after which the last of the half-spaces that have to be left is, whether (N,) a place comes through
-    all of them at once on its way, whether (N,) what is sought lies farther along the edge).
+class _Leaving(NamedTuple):
+    """How places come out of half-spaces along a way."""
 
-    `slack` (N, M) is how far a place is inside of each, `along` (N, M) how much of the way leads out of it, `rise`
-    (N, M) how the slack changes along an edge: farther along lies what comes through, or has more to go.
+    metres: np.ndarray  # (N,) after which the first of those that it leads out of is left
+    through: np.ndarray  # (N,) bool: all of them are about the line along the way at once
+    last: np.ndarray  # (N,) which it is that is left first, and so ends the way through all
+    up: np.ndarray | None  # (N,) bool: what comes through, or has more to go, lies farther along the edge
+
+
+def _leaving(slack, along, rise=None):
+    """The _Leaving of places that are `slack` (N, M) metres inside of each half-space.
+
+    `along` (N, M) is how much of the way leads out of it, `rise` (N, M) how the slack changes along an edge.
     """
     leads, comes = along > _LEADS, along < -_LEADS
     safe = np.where(leads | comes, along, 1.0)
@@ -132,14 +149,13 @@ def _leaving(slack, along, rise=None):
     rows = np.arange(len(slack))
     i, j, k = out.argmin(axis=1), into.argmax(axis=1), beside.argmin(axis=1)
     leave, enter, clear = out[rows, i], into[rows, j], beside[rows, k]
-    through = np.minimum(leave - enter, clear)
-    inside = through >= -_SAME
+    through = np.minimum(leave - enter, clear) >= -_SAME
     if rise is None:
-        return leave, inside, None
+        return _Leaving(leave, through, i, None)
     slope = rise / safe
-    comes_in = np.where(leave - enter < clear, slope[rows, i] - np.where(np.isfinite(enter), slope[rows, j], 0.0),
-                        rise[rows, k])
-    return leave, inside, np.where(inside, slope[rows, i], comes_in) > 0.0
+    nearer = np.where(leave - enter < clear, slope[rows, i] - np.where(np.isfinite(enter), slope[rows, j], 0.0),
+                      rise[rows, k])
+    return _Leaving(leave, through, i, np.where(through, slope[rows, i], nearer) > 0.0)
 
 
 def pieces_of(prop):

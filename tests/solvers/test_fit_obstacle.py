@@ -214,7 +214,7 @@ def test_depth_in_a_box_is_that_of_points_strewn_densely():
     own = [(strewn(t, np.array([[0, 1, 2]])) - _CRATE.point) @ np.array(_CRATE.axes).T for t in triangles]
     told = np.array([np.max(np.min(0.5 * np.array(_CRATE.size) - np.abs(places), axis=1)) for places in own])
     assert (told > 0.0).sum() > 50
-    assert np.abs(found - np.maximum(told, 0.0)).max() < 2e-3 and np.all(found > told - 5e-5)
+    assert np.abs(found - np.maximum(told, 0.0)).max() < 2e-3 and np.all(found > 0.99 * told - 5e-5)
 
 
 def test_depth_in_a_hollow_thing_is_from_its_own_surface():
