@@ -190,7 +190,8 @@ def _edges(path, first, last, wander, fps):
         off = seen - np.median(seen[max(first, inside - reach // 2):min(last, inside + reach // 2) + 1], axis=0)
         drift = np.linalg.norm(off[:, :2], axis=-1)
         away = np.abs(off[:, 2]) + np.maximum(drift - _DRIFT * wander[0], 0.0)
-        out.append(begin + segments.edge(away, inside, step, low, max(_RISE, 4.0 * low)))
+        at = segments.edge(away, inside, step, low, max(_RISE, 4.0 * low))
+        out.append(begin + min(max(at, float(first)), float(last)))
     if out[0] >= out[1]:  # too short a touch to have an inside
         return float(begin + first), float(begin + last)
     return tuple(out)
