@@ -342,4 +342,5 @@ def blended(demands, ways, start, fps, fade):
         values[rows], held[rows] = demand.target - start[rows] - ways[rows], True
         coming[rows] = max(demand.contact.approach, fade) * fps
         going[rows] = max(demand.contact.release, fade) * fps
-    return ways + ease.spread(values, held, coming, going)
+    goes_on = ease.brakes(start + ways, values, held, coming, going)
+    return ways + ease.spread(values, held, coming, going, goes_on)

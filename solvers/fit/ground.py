@@ -13,6 +13,7 @@ _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rou
 _TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
 _ROUNDS = 4  # in which an arm is lifted: what was lowest then is not what is lowest now
+_SHARES = 0.5 ** np.arange(4)  # of its time, in which a hand or foot rises where there is no room for more
 _AHEAD = 0.2  # half the seconds before it is needed that a hand or foot begins to rise
 
 
@@ -97,8 +98,21 @@ def raise_ends(clip):
             continue
         need = np.where(clip.is_led(limb), 0.0, np.maximum(_need(skin, played, clip.laid.floor), 0.0))
         if need.any():
-            rise = np.maximum(ease.above(need, _AHEAD * clip.fps) * (1.0 - clip.led(limb)), need)
+            rise = _rise(need, lambda share, limb=limb: clip.led(limb, share), _AHEAD * clip.fps)
             clip.bring(played, limb, clip.joint(played, limb) + rise[:, None] * _UP, rise > 0.0, np.zeros(3))
+
+
+def _rise(need, led, frames):
+    """Metres (F,) to rise by: no less than a `need` (F,), nothing where a limb's end is held, and eased over as many
+    `frames` as there is room for.
+
+    `led` tells how much (F,), 0 to 1, it is held in a share of the time that its corrections take. What a slow rise
+    may not do beside what is held, one in half the time does, and so on.
+    """
+    rise = np.zeros(len(need))
+    for share in _SHARES:
+        rise += ease.above(np.maximum(need - rise, 0.0), share * frames) * (1.0 - led(share))
+    return np.maximum(rise, need)
 
 
 def _lift_arm(clip, limb, skin):

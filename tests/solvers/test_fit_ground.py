@@ -10,6 +10,7 @@ from figures import build
 from foothold.solvers import rotation, transfer
 from foothold.solvers.contacts import performer
 from foothold.solvers.contacts.script import Contact, ContactScript, Prop
+from foothold.solvers.fit import ease, ground
 from foothold.solvers.fit.body import body_of
 from foothold.solvers.fit.fit import fit
 from foothold.solvers.skeleton import forward, identity_channels
@@ -125,3 +126,21 @@ def test_a_hand_begins_to_rise_before_it_would_sink():
     raised = (motion.positions - scene.before.positions)[:, wrist, 2]
     assert raised[[sinks[0] - 2, sinks[-1] + 2]].min() > 1e-3
     assert (raised >= -1e-9).all() and raised[0] == raised[-1] == 0.0
+
+
+def test_between_two_stands_a_foot_rises_in_what_time_there_is():
+    """A need in the midst of a gap that is no longer than a fade: a slow rise has no room there, a quicker one has."""
+    frames, fade = 200, 60.0
+    held = np.ones(frames, bool)
+    held[80:121] = False
+    need = np.maximum(0.02 - 0.001 * np.abs(np.arange(frames) - 100.0), 0.0) * (np.abs(np.arange(frames) - 100) < 12)
+
+    def led(share):
+        time = np.full(frames, share * fade)
+        return ease.spread(held[:, None].astype(float), held, time, time)[:, 0]
+
+    rise = ground._rise(need, led, 24.0)
+    assert (rise >= need).all() and (rise[held] == 0.0).all() and rise.max() < 1.5 * need.max()
+    slow = np.maximum(ease.above(need, 24.0) * (1.0 - led(1.0)), need)
+    jerk = [np.abs(np.diff(one, 2)).max() for one in (rise, slow)]
+    assert jerk[0] < 0.5 * jerk[1] and jerk[0] < 0.004
