@@ -153,7 +153,7 @@ def _add_soles(soles, trodden, floor, fps, found):
     """Adds plants, feet that lie and slides of Soles."""
     frames = len(soles[0].path)
     down = {side: np.zeros(frames, bool) for side in SIDES}
-    for side, first, last, parts in feet.plants(soles, frames):
+    for side, first, last, parts in feet.plants(soles, trodden.shots):
         sole = next(s for s in soles if s.name == f"{parts[0][0]}.{side}")
         rows = slice(int(round(first)), int(round(last)) + 1)
         down[side][rows] = True

@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, speed, stage, touch, wish
+from . import clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, shots, speed, stage, touch, wish
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -78,6 +78,12 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if not scripts.active(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
+    return shots.joined([_fit_shot(body, plan, *part, fps, options) for part in
+                         shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)], laid)
+
+
+def _fit_shot(body, plan, motion, pose, script, laid, source_palms, wishes, fps, options):
+    """`fit` of the frames between two cuts."""
     fades = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE)
     halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
