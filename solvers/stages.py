@@ -7,7 +7,7 @@ linear blend skinning (`fit.surface`). Constraints, drivers, shape keys and othe
 
 import numpy as np
 
-from . import contact_probe, contact_report, report, transfer, turnovers
+from . import contact_probe, contact_report, cuts, report, transfer, turnovers
 from .contacts import performer as points_of
 from .fit import surface
 
@@ -75,17 +75,17 @@ def spread(seen, mask, like):
     return out
 
 
-def turned_over(side, before, frames):
+def turned_over(side, before, frames, fps):
     """Faults, as plain data, of joints whose correction turns over (`turnovers`), with its length in millimetres.
 
-    `side` is the body's report.Side and `before` that of its transferred motion.
+    `side` is the body's report.Side and `before` that of its transferred motion, at `fps` frames a second.
     """
-    out = []
+    out, shots = [], cuts.shots(before.motion.positions[:, sorted(set(before.roles.values()))], fps)
     for role in _WATCHED:
         if role in side.roles:
             j = side.roles[role]
             off = side.motion.positions[:, j] - before.motion.positions[:, j]
-            for first, last in turnovers.find(off):
+            for first, last in turnovers.find(off, shots):
                 length = 1000.0 * np.linalg.norm(off[first:last + 1], axis=-1)
                 out.append(report.fault("turnover_mm", length.max(), TURNOVER,
                                         frames[first + int(np.argmax(length))], role, side.names[j],

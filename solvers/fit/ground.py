@@ -64,14 +64,20 @@ def _need(skin, motion, floor):
 
 
 def trunk_halves(clip, played, offset):
-    """What keeps the trunk over the floor: root.Halves for the root's offset beyond `offset` (F, 3), the present."""
-    if clip.lowest.trunk is None or clip.laid.floor is None:
+    """What keeps the trunk over the floor: root.Halves for the root's offset beyond `offset` (F, 3), the present.
+
+    Where a shot touches nothing at all, its whole body rises like that: no limb has to bend.
+    """
+    if clip.laid.floor is None:
         return []
-    moved = played._replace(positions=played.positions + offset[:, None])
-    need = np.maximum(_need(clip.lowest.trunk, moved, clip.laid.floor), 0.0)
-    if not need.any():
-        return []
-    return [root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need)]
+    skins = [clip.lowest.trunk] if clip.contacts else [clip.lowest.trunk, *clip.lowest.arms.values(),
+                                                       *clip.lowest.ends.values()]
+    moved, out = played._replace(positions=played.positions + offset[:, None]), []
+    for skin in skins:
+        need = np.zeros(1) if skin is None else np.maximum(_need(skin, moved, clip.laid.floor), 0.0)
+        if need.any():
+            out.append(root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need))
+    return out
 
 
 def settled(clip, limb, demands):
