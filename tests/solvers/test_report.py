@@ -327,3 +327,19 @@ def test_bad_input_is_named():
         report.report(side(), side(frames=50), 60.0)
     with pytest.raises(FootholdError, match="frame rate"):
         report.report(side(), side(), 0.0)
+
+
+def test_a_cut_of_the_take_is_no_speed():
+    """A pose that the take begins with turns into the motion at once: neither the body's speed there nor a limit."""
+    take, body = side(*wander()), side(*wander())
+    for one in (take, body):
+        one.motion.positions[0] += [0.5, 1.0, 0.2]
+        one.motion.rotations[0] = rotation.mul(rotation.exp(np.array([0.0, 2.0, 0.0])), one.motion.rotations[0])
+    j = body.roles["hand.L"]
+    body.motion.rotations[30:, j] = rotation.mul(rotation.exp(np.array([0.0, 1.0, 0.0])), body.motion.rotations[30:, j])
+    found = report.report(take, body, 60.0, np.arange(1, 61))
+    speeds = found["metrics"]["angular_speed_deg_per_s"]
+    hand = speeds["bones"][body.names[j]]
+    own = report.angular_speed(take.motion.rotations[1:, take.roles["hand.L"]][:, None], 60.0).max()
+    assert speeds["frames_over"] == hand["frames_over"] == 1 and hand["limit"] == pytest.approx(max(1.5 * own, 720.0))
+    assert hand["body"]["worst_frame"] == 31
