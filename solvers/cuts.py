@@ -1,4 +1,4 @@
-"""Cuts in a take: where one frame does not go on from the one before it, as after the T-pose that many takes begin with.
+"""Cuts of a take: frames that do not go on from the one before, as after the T-pose that many takes begin with.
 
 No motion leads over a cut: what comes before it and what comes after are clips of their own, shots.
 """

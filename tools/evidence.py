@@ -85,7 +85,7 @@ CONTACTS = {  # the metrics of contacts
     "inside_frames": Figure("frames", "contacts.metrics.prop_penetration_mm.frames_over", 0.0, 1.0, "{:.0f}"),
 }
 MOTION = {  # the metrics of the motion as a whole
-    "flips": Figure("10 flips", "turnovers.count", 0.0, 0.0, "{:.0f}"),
+    "flips": Figure("10 flips", "metrics.turnovers.count", 0.0, 0.0, "{:.0f}"),
     "fast": Figure("11 fast frames", "metrics.angular_speed_deg_per_s.frames_over", 0.0, 1.0, "{:.0f}"),
     "acceleration": Figure("12 acceleration", "metrics.acceleration_m_per_s2.ratio", 1.1, 0.02),
     "direction": Figure("13 limb std, deg", "metrics.limb_direction_deg.std", None, 0.05),

@@ -100,7 +100,7 @@ def soles(trodden, body, floor, fps):
     downs = _standing(trodden, floors.lowest(body), floor, fps)
     wander = _wander(trodden, downs)
     return [Sole(name, path, trodden.speeds[name], downs[name],
-                 [_edges(path, shot, first, last, wander, fps) for shot, first, last in _runs(downs[name], trodden.shots)])
+                 [_edges(path, *run, wander, fps) for run in _runs(downs[name], trodden.shots)])
             for name, path in trodden.paths.items()]
 
 

@@ -18,7 +18,8 @@ def parted(plan, motion, pose, script, laid, palms, wishes, fps):
     out = []
     for rows in found:
         span = rows.start / fps, rows.stop - rows.start, fps
-        out.append((Motion(*(values[rows] for values in motion)), transfer.WorldPose(*(values[rows] for values in pose)),
+        out.append((Motion(*(values[rows] for values in motion)),
+                    transfer.WorldPose(*(values[rows] for values in pose)),
                     scripts.within(script, *span), scripts.within(laid, *span),
                     {side: path[rows] for side, path in palms.items()},
                     [wish._replace(frame=wish.frame - rows.start) for wish in wishes
@@ -34,7 +35,8 @@ def joined(parts, laid):
     begins = np.cumsum([0, *long[:-1]]).tolist()
 
     def listed(name):
-        return [one._replace(frame=one.frame + begin) for part, begin in zip(parts, begins) for one in getattr(part, name)]
+        return [one._replace(frame=one.frame + begin)
+                for part, begin in zip(parts, begins) for one in getattr(part, name)]
 
     def pooled(values):
         return np.concatenate([np.zeros(n) if one is None else one for one, n in zip(values, long)])
