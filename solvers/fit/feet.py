@@ -83,7 +83,8 @@ def _bent(own, foot, toe):
 
 
 def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
-    """Demands of a foot: where its ankle has to be while it stands or slides.
+    """Demands of a foot: where its ankle has to be while it stands or slides. What slides into a stand, or out of it,
+    comes from and to where that is.
 
     `ankle` (F, 3) is the transferred one, `foot` and `toe` (F, 4) as of `oriented`; `floor` metres.
     """
@@ -93,14 +94,17 @@ def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
     ways = [_about(ankle[rows, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
             for _, rows, heel_down, ball_down in standing]
     ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    off, stood, fade = np.zeros((len(ankle), 2)), np.zeros(len(ankle), bool), np.full(len(ankle), _FADE * fps)
     for (contact, rows, *_), way in zip(standing, ways):
+        off[rows], stood[rows] = way - ankle[rows, :2], True
         out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
                           np.column_stack([way, height_of(contact, floor) - low[rows]])))
+    sliding = ankle[:, :2] + ease.spread(off, stood, fade, fade)
     for contact in contacts:
         if contact.effector == f"foot.{side}" and contact.kind == "rest-on" and contact.surface == "floor":
             rows = rows_of(contact, len(ankle), fps)
             out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
-                              np.column_stack([ankle[rows, :2], height_of(contact, floor) - low[rows]])))
+                              np.column_stack([sliding[rows], height_of(contact, floor) - low[rows]])))
     return out
 
 
