@@ -16,7 +16,6 @@ _FADE = 0.5  # seconds in which a correction comes and goes at least
 _SLOWER = 1.5  # times as long do the corrections of a limb fade that would turn too fast
 _NOTHING = 1e-7  # metres: a limb that is so near its target is there
 _UPRIGHT = 0.2  # of a leg's length that is upright, to the fourth: what tells a height
-_LETS_GO = 1.0  # seconds from a stand, in which the standing height is given up
 _SETTLE = 0.15  # seconds over which the standing height is smoothed
 _MISS = 5e-4  # metres that are told
 _ROUNDS = 3  # in which the root gives way to what is found inside of something
@@ -229,7 +228,8 @@ class _Clip:
         """The root's offset (F, 3) with which the knees of standing legs bend as the performer's do.
 
         Near a straight leg a hair of height is much of a knee's angle: so the height is taken from the angle, and
-        averaged over the legs that stand, the upright ones most. Between two stands it goes from one to the other.
+        averaged over the legs that stand, the upright ones most. Between two stands it goes from one to the other,
+        and is given up where she stands neither before long nor since: who lies is not as low as she will stand.
         """
         total, weight = np.zeros(self.frames), np.zeros(self.frames)
         for demand in demands:
@@ -246,9 +246,10 @@ class _Clip:
         stood = np.flatnonzero(weight > _UPRIGHT)
         if not len(stood):
             return np.zeros((self.frames, 3))
-        height = np.where(weight > _UPRIGHT, total / np.maximum(weight, _UPRIGHT), 0.0)[:, None]
-        fade = np.full(self.frames, _LETS_GO * self.fps)
-        height = ease.spread(height, weight > _UPRIGHT, fade, fade, 0.2)[:, 0]
+        height = np.interp(np.arange(self.frames), stood, total[stood] / weight[stood])
+        kept = ease.widened(weight > _UPRIGHT, int(_FADE * self.fps)) > 0.0
+        fade = np.full(self.frames, _FADE * self.fps)
+        height *= ease.spread(kept[:, None].astype(float), kept, fade, fade)[:, 0]
         return np.column_stack([np.zeros((self.frames, 2)), smooth(height, self.fps, _SETTLE)])
 
     @staticmethod
