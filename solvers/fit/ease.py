@@ -46,14 +46,15 @@ def brakes(path, values, held, coming, going):
     out = np.ones(len(held))
     if len(path) < 3:
         return out
-    most = np.percentile(rotation.norm(np.diff(path, 2, axis=0)), _HARD)
+    own = rotation.norm(np.diff(path, 2, axis=0))
+    most = np.maximum(own, np.percentile(own, _HARD))
     for rows, edge, reach, slope in _fades(values, held, coming, going):
         inward = 1 if rows[0] < edge else -1
         at = np.append(rows[np.abs(rows - edge) <= reach + 1.0], edge + inward * np.arange(2))  # from within its run on
         at = np.sort(at[(at >= 0) & (at < len(held))])
         for part in _PARTS:
             added = np.where(held[at, None], values[at], _fade(at - edge, reach, part, values[edge], slope))
-            if rotation.norm(np.diff(path[at] + added, 2, axis=0)).max(initial=0.0) <= most:
+            if (rotation.norm(np.diff(path[at] + added, 2, axis=0)) <= most[at[:-2]]).all():
                 out[edge] = part
                 break
     return out
@@ -65,9 +66,10 @@ def _fades(values, held, coming, going):
     slopes = {edge: _slope(values, first, last, edge, long[edge])
               for first, last in runs(held) for edge, long in ((first, coming), (last, going))}
     for first, last in runs(~held):
+        room = last - first + 2.0 if first > 0 and last < len(held) - 1 else np.inf  # a clip's ends are no run's
         for edge, long in ((first - 1, going), (last + 1, coming)):
             if 0 <= edge < len(held):
-                reach = max(min(float(long[edge]), last - first + 2.0), 1.0)
+                reach = max(min(float(long[edge]), room), 1.0)
                 yield np.arange(first, last + 1), edge, reach, slopes[edge]
 
 
