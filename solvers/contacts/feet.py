@@ -16,7 +16,7 @@ _FALLBACK = 0.25  # m/s where its histogram shows no valley
 _WITH_ROOT = 0.12  # and so much of the root's speed: what runs plants too, and less steadily
 _SHORTEST = 0.06  # seconds of a plant
 _GAP = 0.05  # seconds that a plant may be lost for
-_AT_REST = 0.6  # of the limit of the speed: what stands is well below it, what swings to and fro passes all of it
+_AT_REST = 0.6  # of the limit of the speed: what stands is well below it, what swings, comes or goes passes all of it
 _UNDER = 0.5  # of the time that soles are on a floor, in which they may be below it: a jump off a box
 _STEP = 0.25  # metres from one support to the next: a step of a stair, the wander of a floor
 _SUPPORT = 0.12  # seconds that a foot must carry the performer to stand elsewhere than on the floor
@@ -100,8 +100,15 @@ def soles(trodden, body, floor, fps):
     downs = _standing(trodden, floors.lowest(body), floor, fps)
     wander = _wander(trodden, downs)
     return [Sole(name, path, trodden.speeds[name], downs[name],
-                 [_edges(path, *run, wander, fps) for run in _runs(downs[name], trodden.shots)])
+                 [_edges(path, shot, *_slow(trodden, name, first, last), wander, fps)
+                  for shot, first, last in _runs(downs[name], trodden.shots)])
             for name, path in trodden.paths.items()]
+
+
+def _slow(trodden, name, first, last):
+    """(first, last) of a still run without what it slows down and speeds up in: there it stands at the most."""
+    slow = np.flatnonzero(trodden.speeds[name][first:last + 1] < _AT_REST * trodden.limit[first:last + 1])
+    return (first + int(slow[0]), first + int(slow[-1])) if len(slow) else (first, last)
 
 
 def _runs(mask, shots):
@@ -194,8 +201,8 @@ def _wander(trodden, downs):
 def _edges(path, shot, first, last, wander, fps):
     """(first, last) of a plant as frames with fractions: where the part leaves the place at which it stands.
 
-    The place is taken beside each edge, because a foot may shift its stand in the course of a long plant. The run that
-    it is still in, from `first` to `last`, is the longest that it may stand: what moves on along the floor slides.
+    The place is taken beside each edge, because a foot may shift its stand in the course of a long plant. It stands no
+    longer than it is slow, from `first` to `last`: what moves on along the floor slides.
     """
     out = []
     low = max(_SURELY * wander[1], _FINEST)
