@@ -29,6 +29,7 @@ def spread(values, held, coming, going, goes_on=1.0):
     that is shorter both ways share it, so that each is over where the next run begins. A correction that changes at the
     end of its run goes on changing for a part `goes_on` of its fade, one for all or (F,) read at the ends, so that
     nothing jerks there.
+    Before the first run and after the last nothing is in the way, and the clip may begin or end amid a change.
     """
     out = np.where(held[:, None], values, 0.0)
     goes_on = np.broadcast_to(goes_on, len(held))
@@ -41,7 +42,8 @@ def brakes(path, values, held, coming, going):
     """For what part (F,) of its fade a correction has to go on changing, as `spread` takes it.
 
     What goes on for long is carried far off, and what stops at once jerks. So it stops as soon as `path` (F, C), which
-    the correction (F, C) is added to, has no harder acceleration there than it has anywhere but in its hardest moments.
+    the correction (F, C) is added to, has no harder acceleration there than by itself, or than it has anywhere but in
+    its hardest moments.
     """
     out = np.ones(len(held))
     if len(path) < 3:

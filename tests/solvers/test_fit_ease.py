@@ -203,3 +203,24 @@ def test_brakes_need_no_path_to_speak_of():
     for frames in (0, 1, 2, 3):
         none = np.zeros((frames, 3))
         assert (ease.brakes(none, none, np.zeros(frames, bool), none[:, 0], none[:, 0]) == 1.0).all()
+
+
+def test_beside_a_clips_end_a_correction_comes_and_goes_in_its_whole_time():
+    """A contact that begins in the second frame: no jerk, as if there were more of the clip."""
+    fade, values = np.full(40, 20.0), np.full((40, 1), 0.1)
+    out = ease.spread(values, spans(40, (1, 10)), fade, fade)[:, 0]
+    more = ease.spread(np.full((80, 1), 0.1), spans(80, (41, 50)), np.full(80, 20.0), np.full(80, 20.0))[40:, 0]
+    assert out == pytest.approx(more, abs=1e-12) and 0.09 < out[0] < 0.1
+
+
+def test_a_correction_may_stop_where_the_path_is_as_hard_itself():
+    """A path that is struck just where the correction ends, harder than in all its other moments: it hides no jerk, and
+    asks for none to be drawn out."""
+    path, values, held = _swinging(-1e-4)
+    struck = path.copy()
+    struck[90:130] += 0.05 * np.abs(np.sin(np.arange(40)))[:, None]
+    parts, out = _spread_braked(struck, values, held)
+    own = np.abs(np.diff(struck, 2, axis=0))[:, 0]
+    assert parts[100] < 1.0
+    most = np.maximum(own, np.percentile(own, 99.0))
+    assert (np.abs(np.diff(struck + out, 2, axis=0))[99:, 0] <= most[99:] + 1e-12).all()
