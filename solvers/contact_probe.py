@@ -11,21 +11,10 @@ import numpy as np
 
 from . import anatomy, rotation
 from .anatomy import SIDES
-from .contacts import performer
 from .fit import flesh
+from .fit.carried import Carried, carried
 
 PARTS = ("torso", "head", *(f"{part}.{side}" for part in ("thigh", "shin", "upper_arm", "forearm") for side in SIDES))
-_ALONE = (0.99, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5, 0.0)  # weights from which one bone carries a vertex alone
-_EVEN = 0.1  # of the length of a sole: what is so near its point counts alike
-_TRUE = 5e-4  # metres that a point may be off where the vertices have it
-_HEAVY = 0.7  # weight of one vertex at most: more would make much of its bending
-
-
-class Carried(NamedTuple):
-    """A point that vertices carry: the sum of their places by weights that sum to 1."""
-
-    vertices: np.ndarray  # (V,)
-    weights: np.ndarray  # (V,)
 
 
 class Probe(NamedTuple):
@@ -58,7 +47,7 @@ def probe(figure, skin, props=()):
     shown, starts = np.unique(own[body], return_index=True)
     points = flesh.soles(figure, skin).points
     feet = {side: np.flatnonzero(_are(own, roles, (f"foot.{side}", f"toe.{side}"))) for side in SIDES}
-    soles = {name: _sole(figure, skin, points, name, feet[name[-1]]) for name in points if len(feet[name[-1]])}
+    soles = {name: carried(figure, skin, points, name, feet[name[-1]]) for name in points if len(feet[name[-1]])}
     part_of = np.array([_part(role) for role in roles] + [-1])[own]  # (N,)
     faces = skin.faces[(part_of[skin.faces] >= 0).all(axis=1)]
     feet = {side: found for side, found in feet.items() if len(found)}
@@ -88,39 +77,6 @@ def _part(role):
     if role == "hips" or role in anatomy.torso([role]) or role.split(".")[0] == "shoulder":
         return PARTS.index("torso")
     return -1
-
-
-def _sole(figure, skin, points, name, own):
-    """A point of the sole as Carried by the skin of its foot, nearer skin more than farther.
-
-    What other bones carry along bends away from the point: only vertices count that its bone carries alone, or as
-    nearly alone as there are enough of about it.
-    """
-    place = performer.place(points[name], figure.rest)[0]
-    size = np.linalg.norm(place - performer.place(points[_other(name)], figure.rest)[0])
-    off = skin.points[own] - place
-    share = np.sum(skin.weights[own] * (skin.bones[own] == points[name].joint), axis=1)
-    sets = [mask for mask in (share >= least for least in _ALONE) if mask.any()]
-    for mask in sets:  # the last are all vertices of the foot: they carry it as well as it goes
-        weights = _weights(off[mask], _EVEN + np.linalg.norm(off[mask], axis=1) / size)
-        if np.linalg.norm(weights @ off[mask]) < _TRUE and np.abs(weights).max() < _HEAVY:
-            break
-    return Carried(own[mask], weights)
-
-
-def _other(name):
-    part, side = name.split(".")
-    return f"{'ball' if part == 'heel' else 'heel'}.{side}"
-
-
-def _weights(off, doubt):
-    """Weights (V,) of sum 1 by which points at `off` (V, 3) from a place have it as their mean.
-
-    Of all such weights they are those with the least sum of squares, each times the square of its point's `doubt` (V,).
-    They keep the place where it belongs however the points turn together.
-    """
-    system = np.concatenate([off.T, np.ones((1, len(off)))]) / doubt
-    return np.linalg.lstsq(system, np.array([0.0, 0.0, 0.0, 1.0]), rcond=1e-6)[0] / doubt
 
 
 def _depths(probe, prop, points):
