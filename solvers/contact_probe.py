@@ -12,7 +12,7 @@ import numpy as np
 from . import anatomy, rotation
 from .anatomy import SIDES
 from .fit import flesh
-from .fit.carried import Carried, carried
+from .fit.carried import carried
 
 PARTS = ("torso", "head", *(f"{part}.{side}" for part in ("thigh", "shin", "upper_arm", "forearm") for side in SIDES))
 
@@ -25,7 +25,7 @@ class Probe(NamedTuple):
     starts: np.ndarray  # (R,) where in `body` those of each role start
     roles: list  # R roles that have skin
     feet: dict  # side -> (V,) vertices of foot and toes
-    soles: dict  # "heel.L", "ball.L", ... -> Carried
+    soles: dict  # "heel.L", "ball.L", ... -> carried.Carried
     faces: np.ndarray  # (T, 3) vertices of the faces that may not be inside a prop
     parts: np.ndarray  # (T,) indices into PARTS
     props: tuple  # script.Prop that a depth can be told for: the cylinders

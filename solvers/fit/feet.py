@@ -109,8 +109,9 @@ def held(demands, standing, heel, ball, fps):
     carried by several bones it goes its own way, and what shall stay is the skin. `standing` as of `stands`."""
     plants = {d.contact.id: d for d in demands if d.contact.kind == "plant"}
     standing = [(plants[contact.id], *rest) for contact, *rest in standing if contact.id in plants]
-    ways = _joined([_about(d.target[:, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
-                    for d, rows, heel_down, ball_down in standing], [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    ways = [_about(d.target[:, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
+            for d, rows, heel_down, ball_down in standing]
+    ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
     ways = {d.contact.id: way for (d, *_), way in zip(standing, ways)}
     return [d._replace(target=np.column_stack([ways[d.contact.id], d.target[:, 2]])) if d.contact.id in ways else d
             for d in demands]
