@@ -1,8 +1,9 @@
 """What is looked at on a body's skin, frame by frame, to tell how it keeps its contacts.
 
 Everything is picked once on the skin at rest, as vertices that stay the same; `look` then reduces one frame of them to
-a few numbers. The sole stands where its heel or ball is, a point that vertices about it carry with fixed weights. Props
-are met by faces, not by vertices alone, so that coarse and dense meshes of one shape give the same depth.
+a few numbers. The sole stands where its heel or ball is, a point that vertices about it carry with fixed weights; so is
+the middle of a palm. Props and palms are met by faces, not by vertices alone, so that coarse and dense meshes of one
+shape give the same depth and distance.
 """
 
 from typing import NamedTuple
@@ -10,11 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from . import anatomy, rotation
-from .anatomy import SIDES
+from .anatomy import FINGERS, SIDES
+from .contacts import performer
 from .fit import flesh
-from .fit.carried import carried
+from .fit.carried import carried, soles
 
 PARTS = ("torso", "head", *(f"{part}.{side}" for part in ("thigh", "shin", "upper_arm", "forearm") for side in SIDES))
+
+REACH = 0.05  # metres around a palm in which the skin of the body is looked for
 
 
 class Probe(NamedTuple):
@@ -26,6 +30,7 @@ class Probe(NamedTuple):
     roles: list  # R roles that have skin
     feet: dict  # side -> (V,) vertices of foot and toes
     soles: dict  # "heel.L", "ball.L", ... -> carried.Carried
+    palms: dict  # side -> carried.Carried
     faces: np.ndarray  # (T, 3) vertices of the faces that may not be inside a prop
     parts: np.ndarray  # (T,) indices into PARTS
     props: tuple  # script.Prop that a depth can be told for: the cylinders
@@ -38,6 +43,7 @@ class Seen(NamedTuple):
     feet: np.ndarray  # (sides,) height of the lowest vertex of each foot, in the Probe's order
     soles: np.ndarray  # (soles, 3) in the Probe's order
     depths: np.ndarray  # (props, PARTS) how deep a part lies in a prop, 0 outside
+    palms: np.ndarray  # (palms, PARTS) how far a part's surface is from the middle of a palm, REACH at most
 
 
 def probe(figure, skin, props=()):
@@ -47,11 +53,13 @@ def probe(figure, skin, props=()):
     shown, starts = np.unique(own[body], return_index=True)
     points = flesh.soles(figure, skin).points
     feet = {side: np.flatnonzero(_are(own, roles, (f"foot.{side}", f"toe.{side}"))) for side in SIDES}
-    soles = {name: carried(figure, skin, points, name, feet[name[-1]]) for name in points if len(feet[name[-1]])}
-    part_of = np.array([_part(role) for role in roles] + [-1])[own]  # (N,)
+    stood = {f"{part}.{side}": point for side, found in feet.items() if len(found) and f"heel.{side}" in points
+             for part, point in soles(figure, skin, points, side, found).items()}
+    part_of = np.array([PARTS.index(part(role)) if part(role) else -1 for role in roles] + [-1])[own]  # (N,)
     faces = skin.faces[(part_of[skin.faces] >= 0).all(axis=1)]
     feet = {side: found for side, found in feet.items() if len(found)}
-    return Probe(len(own), body, starts, [roles[i] for i in shown], feet, soles, faces, part_of[faces[:, 0]],
+    return Probe(len(own), body, starts, [roles[i] for i in shown], feet, stood,
+                 _palms(figure, skin, own, roles), faces, part_of[faces[:, 0]],
                  tuple(p for p in props if p.kind == "cylinder"))
 
 
@@ -61,22 +69,35 @@ def look(probe, points):
     return Seen(np.minimum.reduceat(heights[probe.body], probe.starts) if len(probe.body) else np.empty(0),
                 np.array([heights[found].min() for found in probe.feet.values()]),
                 np.array([one.weights @ points[one.vertices] for one in probe.soles.values()]).reshape(-1, 3),
-                np.array([_depths(probe, prop, points) for prop in probe.props]).reshape(-1, len(PARTS)))
+                np.array([_depths(probe, prop, points) for prop in probe.props]).reshape(-1, len(PARTS)),
+                _distances(probe, points))
 
 
 def _are(own, roles, wanted):
     return np.isin(own, [roles.index(role) for role in wanted if role in roles])
 
 
-def _part(role):
-    """The place in PARTS of what a role's skin counts for, -1 for hands and feet."""
+def _palms(figure, skin, own, roles):
+    """side -> Carried of the palms whose hands have skin."""
+    out = {}
+    for side, palm in flesh.palms(figure, skin)[0].items():
+        hand = np.flatnonzero(_are(own, roles, (f"hand.{side}", *(f"{finger}.{n}.{side}" for finger in FINGERS
+                                                                  for n in range(4)))))
+        if len(hand):
+            out[side] = carried(skin, hand, performer.place(palm, figure.rest)[0], palm.joint,
+                                np.linalg.norm(palm.offset))
+    return out
+
+
+def part(role):
+    """The one of PARTS that a role's skin counts for, None for hands and feet."""
     if role in PARTS:
-        return PARTS.index(role)
+        return role
     if role in ("jaw", "eye.L", "eye.R") or role in anatomy.neck([role]):
-        return PARTS.index("head")
+        return "head"
     if role == "hips" or role in anatomy.torso([role]) or role.split(".")[0] == "shoulder":
-        return PARTS.index("torso")
-    return -1
+        return "torso"
+    return None
 
 
 def _depths(probe, prop, points):
@@ -109,3 +130,28 @@ def _from_origin(triangles):
     distance = np.linalg.norm(foot, axis=-1).min(axis=1)
     turn = triangles[..., 0] * sides[..., 1] - triangles[..., 1] * sides[..., 0]  # which side of each edge it is on
     return np.where((turn > 0.0).all(axis=1) | (turn < 0.0).all(axis=1), 0.0, distance)
+
+
+def _distances(probe, points):
+    """How far the surface of each of PARTS (P,) is from the middles of the palms, metres (palms, P), REACH at most."""
+    out = np.full((len(probe.palms), len(PARTS)), REACH)
+    corners = points[probe.faces]
+    low, high = corners.min(axis=1) - REACH, corners.max(axis=1) + REACH
+    for k, palm in enumerate(probe.palms.values()):
+        middle = palm.weights @ points[palm.vertices]
+        near = np.flatnonzero(((low < middle) & (middle < high)).all(axis=1))
+        np.minimum.at(out[k], probe.parts[near], _from_point(corners[near] - middle))
+    return out
+
+
+def _from_point(triangles):
+    """Distances (T,) of the origin from triangles (T, 3, 3): from the plane where it is over the inside, else from the
+    nearest side."""
+    sides = np.roll(triangles, -1, axis=1) - triangles
+    normal = rotation.cross(sides[:, 0], sides[:, 1])
+    inside = (rotation.dot(rotation.cross(sides, -triangles), normal[:, None]) >= 0.0).all(axis=1)
+    area = np.linalg.norm(normal, axis=-1)
+    part = -np.sum(triangles * sides, axis=-1) / np.maximum(np.sum(sides * sides, axis=-1), 1e-18)
+    nearest = np.linalg.norm(triangles + np.clip(part, 0.0, 1.0)[..., None] * sides, axis=-1).min(axis=1)
+    return np.where(inside & (area > 0.0), np.abs(rotation.dot(triangles[:, 0], normal)) / np.maximum(area, 1e-18),
+                    nearest)

@@ -12,7 +12,7 @@ from .. import rotation
 from ..contacts import performer
 
 _ALONE = (0.99, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5, 0.0)  # weights from which one bone carries a vertex alone
-_EVEN = 0.1  # of the length of a sole: what is so near its point counts alike
+_EVEN = 0.1  # of the length of a hand or sole: what is so near its point counts alike
 _TRUE = 5e-4  # metres that a point may be off where the vertices have it
 _HEAVY = 0.7  # weight of one vertex at most: more would make much of its bending
 
@@ -24,28 +24,29 @@ class Carried(NamedTuple):
     weights: np.ndarray  # (V,)
 
 
-def carried(figure, skin, points, name, own):
-    """A point of the sole (`name` of flesh.Soles.points) as Carried by `own` (V,), the vertices of its foot, nearer
-    skin more than farther.
+def carried(skin, own, place, joint, size):
+    """A place (3,) of the skin at rest as Carried by the vertices `own` (V,) of its hand or foot, nearer skin more than
+    farther; `size` is how long that is, metres.
 
-    What other bones carry along bends away from the point: only vertices count that its bone carries alone, or as
-    nearly alone as there are enough of about it.
+    What other bones than `joint` carry along bends away from the place: only vertices count that this one carries
+    alone, or as nearly alone as there are enough of about it.
     """
-    place = performer.place(points[name], figure.rest)[0]
-    size = np.linalg.norm(place - performer.place(points[_other(name)], figure.rest)[0])
     off = skin.points[own] - place
-    share = np.sum(skin.weights[own] * (skin.bones[own] == points[name].joint), axis=1)
+    share = np.sum(skin.weights[own] * (skin.bones[own] == joint), axis=1)
     sets = [mask for mask in (share >= least for least in _ALONE) if mask.any()]
-    for mask in sets:  # the last are all vertices of the foot: they carry it as well as it goes
+    for mask in sets:  # the last are all vertices: they carry it as well as it goes
         weights = _weights(off[mask], _EVEN + np.linalg.norm(off[mask], axis=1) / size)
         if np.linalg.norm(weights @ off[mask]) < _TRUE and np.abs(weights).max() < _HEAVY:
             break
     return Carried(own[mask], weights)
 
 
-def _other(name):
-    part, side = name.split(".")
-    return f"{'ball' if part == 'heel' else 'heel'}.{side}"
+def soles(figure, skin, points, side, own):
+    """"heel", "ball" -> Carried of a foot with the vertices `own` (V,); `points` are flesh.Soles.points."""
+    named = {part: points[f"{part}.{side}"] for part in ("heel", "ball")}
+    places = {part: performer.place(point, figure.rest)[0] for part, point in named.items()}
+    size = np.linalg.norm(places["ball"] - places["heel"])
+    return {part: carried(skin, own, places[part], point.joint, size) for part, point in named.items()}
 
 
 def _weights(off, doubt):

@@ -42,8 +42,8 @@ def sole(figure, bound, skin, points, side, answered):
     heading = rotation.normalize(way * (1.0, 1.0, 0.0))
     level = rotation.between(way, heading)
     skins, share, own = _skin(figure, skin, side, turns)
-    stood = {part: carried.bind(bound, skin, carried.carried(figure, skin, points, f"{part}.{side}", own))
-             for part in ("heel", "ball") if len(own)}
+    stood = {part: carried.bind(bound, skin, point)
+             for part, point in (carried.soles(figure, skin, points, side, own) if len(own) else {}).items()}
     if not len(skins):
         skins, share = np.stack([at_heel, at_ball]), np.array([0.0, 1.0]) * turns
 
