@@ -8,7 +8,8 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, shots, speed, stage, touch, wish
+from . import (clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, shots, sole, speed, stage, touch,
+               wish)
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -18,6 +19,8 @@ _NOTHING = 1e-7  # metres: a limb that is so near its target is there
 _UPRIGHT = 0.2  # of a leg's length that is upright, to the fourth: what tells a height
 _SETTLE = 0.15  # seconds over which the standing height is smoothed
 _MISS = 5e-4  # metres that are told
+_SETTLED = 1e-4  # metres by which what stands is brought nearer to where its skin belongs, in so many rounds at most
+_ROUNDS_TO_SETTLE = 5
 _ROUNDS = 3  # in which the root gives way to what is found inside of something
 
 
@@ -208,10 +211,19 @@ class _Clip:
         """Bring a limb's end to its Demands, what stands on the floor with the lowest of all its skin."""
         if any(demand.contact.surface == "floor" for demand in demands):
             before = self.rotations.copy()
-            self.lead_limb(played, limb, demands, offset)
-            demands = ground.settled(self, limb, demands)
-            self.rotations = before
+            for _ in range(_ROUNDS_TO_SETTLE):  # where the limb has come to, the skin that it carries along lies anew
+                self.lead_limb(played, limb, demands, offset)
+                asked, demands = demands, ground.settled(self, limb, self._held(limb, demands))
+                self.rotations = before.copy()
+                if max(np.abs(a.target - b.target).max() for a, b in zip(asked, demands)) < _SETTLED:
+                    break
         self._meet(played, limb, demands, offset)
+
+    def _held(self, limb, demands):
+        """A foot's Demands with the skin that stands in its place."""
+        own, played = self.body.soles.get(limb[-1]) if limb.startswith("foot") else None, self.played()
+        levers = own and sole.stood(own, played, self.joint(played, limb))
+        return feet.held(demands, self.standing[limb[-1]], *levers, self.fps) if levers else demands
 
     def _balls(self, played, demands):
         """What the Demands ask of the root: a root.Ball for each limb that it gives way to."""
