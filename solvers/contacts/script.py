@@ -121,6 +121,11 @@ def active(script, effector=None):
     return [c for c in script.contacts if not c.mute and effector in (None, c.effector)]
 
 
+def is_empty(script):
+    """Whether nothing in a script is for a body to heed: no contact that counts, no prop and no floor."""
+    return not active(script) and not script.props and script.floor is None
+
+
 def mirrored(name):
     """The other side's name: hand.L -> hand.R; names without a side stay."""
     return name[:-1] + {"L": "R", "R": "L"}[name[-1]] if name[-2:] in (".L", ".R") else name

@@ -70,13 +70,13 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     """The Fitted motion of a whole clip.
 
     `body` is a body.Body, `motion` the take's (world space, with the positions of all mapped joints),
-    `source_palms` side -> (F, 3) the performer's palms, `wishes` wish.Wishes that it goes through. A script without
-    contacts that count changes nothing, bit for bit.
+    `source_palms` side -> (F, 3) the performer's palms, `wishes` wish.Wishes that it goes through. An empty script
+    changes nothing, bit for bit, and neither do a floor and props that the body is nowhere inside of.
     """
     plan = stage.centred(body.plan, script)
     pose, _ = transfer.world_pose(plan, motion)
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
-    if not scripts.active(laid):
+    if scripts.is_empty(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     fades = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE)
     halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)

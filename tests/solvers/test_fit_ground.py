@@ -1,5 +1,6 @@
 """Bodies of tubes whose knees, trunk, hands and feet would sink into the floor."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -125,3 +126,25 @@ def test_a_hand_begins_to_rise_before_it_would_sink():
     raised = (motion.positions - scene.before.positions)[:, wrist, 2]
     assert raised[[sinks[0] - 2, sinks[-1] + 2]].min() > 1e-3
     assert (raised >= -1e-9).all() and raised[0] == raised[-1] == 0.0
+
+
+@pytest.mark.parametrize("mute", [True, False])
+@pytest.mark.parametrize("name", _POSES)
+def test_a_floor_without_a_contact_is_still_a_floor(name, mute):
+    scene = fitted(name)[0]
+    script = replace(scene.script, props=(), contacts=tuple(replace(c, mute=True) for c in scene.script.contacts * mute))
+    out = fit(scene.body, script, scene.motion, scene.palms, _FPS)
+    assert scene.lowest(scene.played(out.pose)).min() > -5e-5 and not out.left and not out.misses
+
+
+@pytest.mark.parametrize("name", _POSES)
+def test_over_a_floor_that_is_nowhere_touched_no_bit_changes(name):
+    scene = fitted(name)[0]
+    script = replace(scene.script, contacts=(replace(scene.script.contacts[0], mute=True),))
+    for over in (1e-3, -1e-3):
+        up = np.array([0.0, 0.0, over - scene.lowest(scene.before).min()])
+        motion = scene.motion._replace(positions=scene.motion.positions + up)
+        pose = transfer.world_pose(scene.plan, motion)[0]
+        out = fit(scene.body, script, motion, scene.palms, _FPS)
+        same = np.array_equal(out.pose.rotations, pose.rotations) and np.array_equal(out.pose.hips, pose.hips)
+        assert same == (over > 0.0)
