@@ -78,8 +78,10 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if scripts.is_empty(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
-    fades = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE)
-    halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)
+    fades, lowest = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), ground.lowest_of(body)
+    halves, spent, parts = [], {}, clear.parts(body) if laid.props else []
+    if laid.grounded and laid.floor is not None:
+        pose = ground.put_down(lowest, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
         clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades)
         clip.orient()
@@ -175,8 +177,8 @@ class _Clip:
                 out += feet.demands(own, side, self.contacts, self.laid.floor, self.joint(played, f"foot.{side}"), foot,
                                     toe, self.standing[side], self.fps)
         for side, palm in self.body.palms.items():
-            out += hands.demands(palm, side, self.turn(f"hand.{side}"), self.held[side], self.props, self.laid.floor,
-                                 self.fps)
+            out += hands.demands(palm, side, self.joint(played, f"hand.{side}"), self.turn(f"hand.{side}"),
+                                 self.held[side], self.props, self.laid.floor, self.fps)
         return out
 
     def lead(self, demands, halves):

@@ -107,13 +107,18 @@ def _facing(palm, hand, way):
     return rotation.mul(rotation.between(rotation.rotate(rolled, out), way), rolled)
 
 
-def demands(palm, side, hand, held, props, floor, fps):
-    """Demands of a hand that holds something: the wrist, for the palm's middle to lie on the surface."""
+def demands(palm, side, wrist, hand, held, props, floor, fps):
+    """Demands of a hand that holds something: the wrist, for the palm's middle to lie on the surface.
+
+    `wrist` (F, 3) is the transferred one: a hand that slides over the floor goes along as it does by itself.
+    """
     out = []
     for contact, rows in held:
+        lever = rotation.rotate(hand[rows], palm.offset)
         places, _ = touches(contact, props, floor, rows, fps)
-        out.append(Demand(contact, f"hand.{side}", rows.start, rows.stop - 1,
-                          places - rotation.rotate(hand[rows], palm.offset)))
+        if contact.kind == "rest-on" and contact.surface == "floor":
+            places[:, :2] = (wrist[rows] + lever)[:, :2]
+        out.append(Demand(contact, f"hand.{side}", rows.start, rows.stop - 1, places - lever))
     return out
 
 

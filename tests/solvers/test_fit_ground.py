@@ -148,3 +148,21 @@ def test_over_a_floor_that_is_nowhere_touched_no_bit_changes(name):
         out = fit(scene.body, script, motion, scene.palms, _FPS)
         same = np.array_equal(out.pose.rotations, pose.rotations) and np.array_equal(out.pose.hips, pose.hips)
         assert same == (over > 0.0)
+
+
+@pytest.mark.parametrize("bones", [True, False])
+@pytest.mark.parametrize("name", _POSES)
+def test_who_lacks_her_height_is_put_onto_the_floor_by_the_bodys_own_skin(name, bones):
+    """Her hips are held where they are; the body is as thick as it is. Without skin, its bones are near the floor."""
+    scene = fitted(name)[0]
+    up = scene.motion.positions[:, :1] * np.array([0.0, 0.0, 1.0])
+    motion = scene.motion._replace(positions=scene.motion.positions - up + [0.0, 0.0, 0.3])
+    script = replace(scene.script, contacts=(), grounded=True)
+    out = fit(scene.body if bones else body_of(scene.plan, None), script, motion, scene.palms, _FPS)
+    low = scene.lowest(scene.played(out.pose))
+    assert not out.left and not out.misses
+    if bones:
+        assert low.min() > -5e-5 and low.max() < 3e-3, [round(1e3 * h, 2) for h in low]
+        assert np.array_equal(out.pose.rotations, transfer.world_pose(scene.plan, motion)[0].rotations)
+    else:
+        assert np.abs(low).max() < 0.1
