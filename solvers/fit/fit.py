@@ -8,7 +8,8 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, speed, stage, touch, wish
+from . import (clear, ease, feet, ground, grounded, hands, hook, limbs, lying, obstacle, reach, root, speed, stage, touch,
+               wish)
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -79,16 +80,17 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     if scripts.is_empty(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     fades, lowest = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), ground.lowest_of(body)
-    halves, spent, parts = [], {}, clear.parts(body) if laid.props else []
+    halves, spent, parts, down = [], {}, clear.parts(body) if laid.props else [], lying.skins(body, scripts.active(laid))
     if laid.grounded and laid.floor is not None:
-        pose = ground.put_down(lowest, plan, motion, pose, laid.floor, fps)
+        pose = grounded.put_down(body, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
-        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades)
+        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades)
         clip.orient()
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
         reach.lean(clip, demands)
         clip.follow(demands, source_palms)
+        lying.meet(clip)
         ground.raise_ends(clip)
         stuck, more = clear.clear_limbs(clip), {}
         for _ in range(_ROUNDS if hook.meet(clip) else 0):  # what is cleared beside a touch takes some of it along
@@ -103,7 +105,7 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
             break
         halves += stuck
     clip.misses += [Miss(contact.id, contact.effector, contact.surface, frame, 1000.0 * metres)
-                    for contact, frame, metres in hook.missed(clip) if metres > _MISS]
+                    for contact, frame, metres in (*hook.missed(clip), *lying.missed(clip)) if metres > _MISS]
     broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
     left = [Left(part, what, frame, 1000.0 * metres)
             for part, what, frame, metres in (*clear.remaining(clip), *ground.remaining(clip))]
@@ -115,7 +117,7 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades):
+    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades):
         self.options, self.body, self.plan, self.motion, self.fps = options, body, plan, motion, fps
         self.script, self.laid = script, laid
         self.frames = len(pose.hips)
@@ -124,7 +126,7 @@ class _Clip:
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
         self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
-        self.parts, self.lowest, self.fades = parts, lowest, fades
+        self.parts, self.lowest, self.lying, self.fades = parts, lowest, down, fades
         self.demands, self.moved, self.misses, self.nearer = [], {}, [], []
 
     def played(self):
@@ -190,7 +192,7 @@ class _Clip:
         balls, base = self._balls(played, demands), self._stand(played, demands)
         for _ in range(_ROUNDS):
             self.offset = root.offset([*balls, *halves], self.frames, self.fps, base)
-            more = [half for found in (clear.trunk_halves, ground.trunk_halves, hook.trunk_halves)
+            more = [half for found in (clear.trunk_halves, ground.trunk_halves, hook.trunk_halves, lying.trunk_halves)
                     for half in found(self, played, self.offset)]
             if not more:
                 break

@@ -5,10 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import transfer
-from ..contacts import floor as floors
-from ..contacts import performer
-from ..contacts.signals import smooth
 from . import clear, ease, feet, flesh, root, surface
 from .body import LIMBS, part_surface, trunk_roles
 
@@ -18,14 +14,11 @@ _ROUNDED = 1e-6  # metres under the floor that are none: what stands on it may b
 _TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
 _ROUNDS = 4  # in which an arm is lifted: what was lowest then is not what is lowest now
-_KINK = 0.02  # seconds over which the way up and down is rounded off, where another part comes to be the lowest
 _AHEAD = 0.2  # half the seconds before it is needed that a hand or foot begins to rise
 
 
 class Lowest(NamedTuple):
     """Skin that can be the lowest of a body."""
-
-    whole: surface.Surface | None  # all of it
 
     trunk: surface.Surface | None  # what the root has to raise: trunk, thighs, knees
     arms: dict  # limb -> Surface: upper arm but for its beginning, and forearm
@@ -35,11 +28,11 @@ class Lowest(NamedTuple):
 def lowest_of(body):
     """The Lowest of a body.Body; nothing where it has no skin."""
     if body.skin is None:
-        return Lowest(None, None, {}, {})
+        return Lowest(None, {}, {})
     figure = body.plan.body._replace(rest=body.bound)
     roles = figure.roles
     outer = surface.outermost(body.skin, np.ones(len(body.skin.points), bool))
-    whole, ends, arms = part_surface(body, list(roles), outer), {}, {}
+    ends, arms = {}, {}
     for side in "LR":
         beyond = clear.beyond_beginning(body, f"upper_arm.{side}", f"forearm.{side}")
         upper = outer & flesh.of(figure, body.skin, [f"upper_arm.{side}"])
@@ -57,28 +50,8 @@ def lowest_of(body):
             nearer = (body.skin.points - knee) @ (ankle - knee) > _KNEE * ((ankle - knee) @ (ankle - knee))
             outer &= ~(flesh.of(figure, body.skin, [f"shin.{side}"]) & nearer)
     trunk = [*trunk_roles(figure), *(r for r in roles if r.split(".")[0] in ("shoulder", "upper_arm", "thigh", "shin"))]
-    return Lowest(whole, part_surface(body, trunk, outer), *({limb: skin for limb, skin in found.items() if skin is not None}
-                                                             for found in (arms, ends)))
-
-
-def put_down(lowest, plan, motion, pose, floor, fps):
-    """A transfer.WorldPose raised and sunk from frame to frame for what is lowest of all skin to lie on the floor: of a
-    take whose own way up and down was left out. `lowest` is the body's Lowest, `motion` the take's.
-
-    Where another part comes to be the lowest the way has a kink, which is rounded off, and no skin below the floor for
-    it. Without skin, the flesh of an average person about the bones tells.
-    """
-    played = transfer.played(plan.body, plan.held, transfer.keys(plan, pose, motion)[0])
-    skins = [skin for skin in (lowest.whole, *lowest.ends.values()) if skin is not None]
-    if skins:
-        low = np.min([surface.lowest(skin, played, _UP) for skin in skins], axis=0)
-    else:
-        figure, played, size = performer.standard_size(plan.body, played)
-        low = floors.lowest(floors.parts(figure, played)) / size
-    need = floor - low
-    eased = smooth(need, fps, _KINK)
-    rise = eased + ease.above(need - eased, 2.0 * _KINK * fps)
-    return pose._replace(hips=pose.hips + rise[:, None] * _UP)
+    return Lowest(part_surface(body, trunk, outer), *({limb: skin for limb, skin in found.items() if skin is not None}
+                                                      for found in (arms, ends)))
 
 
 def _need(skin, motion, floor):
