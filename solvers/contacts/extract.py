@@ -64,7 +64,7 @@ def extract(figure, motion, fps, prop="auto", surface=None):
     grounded = _lacks_height(figure, motion, fps)
     if grounded:
         notes.append("The hips never move in this take, though the lowest of the body does: the file lacks her way up "
-                     "and down. The lowest of the body is put onto the floor in each frame, hers and that of any other.")
+                     "and down. What is lowest is put onto the floor in each frame, of hers and of any other body.")
         motion = floors.put_down(figure, motion)
     body, hips = floors.parts(figure, motion), motion.positions[:, figure.roles["hips"]]
     floor, slides = _read_feet(feet.tread(figure, motion, fps), body, hips, figure, factor, fps, found, notes, evidence)

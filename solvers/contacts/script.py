@@ -104,7 +104,7 @@ class ContactScript:
     removed: tuple = ()  # Removed
     notes: tuple = ()  # sentences about what was not found, and why
     evidence: dict = field(default_factory=dict)  # per signal: thresholds, histogram and its empty zone
-    grounded: bool = False  # the take lacks its way up and down: what is lowest of a body lies on the floor in each frame
+    grounded: bool = False  # the take lacks its way up and down: what is lowest of a body always lies on the floor
 
     @property
     def duration(self):

@@ -8,8 +8,24 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import (clear, ease, feet, ground, grounded, hands, hook, limbs, lying, obstacle, reach, root, speed, stage, touch,
-               wish)
+from . import (
+    clear,
+    ease,
+    feet,
+    ground,
+    grounded,
+    hands,
+    hook,
+    limbs,
+    lying,
+    obstacle,
+    reach,
+    root,
+    speed,
+    stage,
+    touch,
+    wish,
+)
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -80,7 +96,8 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     if scripts.is_empty(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     fades, lowest = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), ground.lowest_of(body)
-    halves, spent, parts, down = [], {}, clear.parts(body) if laid.props else [], lying.skins(body, scripts.active(laid))
+    parts, down = clear.parts(body) if laid.props else [], lying.skins(body, scripts.active(laid))
+    halves, spent = [], {}
     if laid.grounded and laid.floor is not None:
         pose = grounded.put_down(body, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do

@@ -1,4 +1,4 @@
-"""What lies on the floor as its contact says, knees, back, forearms: brought down to it by the root, and by its limb."""
+"""What lies on the floor as its contact says (knees, back, forearms): brought down to it by root and limb."""
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def _lying(clip):
 
 
 def trunk_halves(clip, played, offset):
-    """What brings trunk and legs down to the floor that they lie on: root.Halves beyond `offset` (F, 3), the present one.
+    """What brings trunk and legs down to the floor that they lie on: root.Halves beyond `offset` (F, 3), the present.
 
     No lower than the body has room for, and as smoothly as the root can follow: what is left is for the limbs.
     """
@@ -126,7 +126,7 @@ class _Turned:
         return ease.spread(turns, self.held, self.fade, self.fade)
 
     def turn(self, bone, start, place, way, amount):
-        """Turn one bone about its joint, `start` (F, 3), for a place (F, 3) to go by `amount` (F,) metres along `way`."""
+        """Turn one bone about its joint, `start` (F, 3), to move a place (F, 3) by `amount` (F,) metres along `way`."""
         across = np.cross(place - start, way)
         far = rotation.norm(across)
         angle = np.minimum(amount * far / (far * far + _LEVER ** 2), _MOST)  # damped: a short lever is no way

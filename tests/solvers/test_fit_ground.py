@@ -132,7 +132,8 @@ def test_a_hand_begins_to_rise_before_it_would_sink():
 @pytest.mark.parametrize("name", _POSES)
 def test_a_floor_without_a_contact_is_still_a_floor(name, mute):
     scene = fitted(name)[0]
-    script = replace(scene.script, props=(), contacts=tuple(replace(c, mute=True) for c in scene.script.contacts * mute))
+    muted = tuple(replace(c, mute=True) for c in scene.script.contacts * mute)
+    script = replace(scene.script, props=(), contacts=muted)
     out = fit(scene.body, script, scene.motion, scene.palms, _FPS)
     assert scene.lowest(scene.played(out.pose)).min() > -5e-5 and not out.left and not out.misses
 
