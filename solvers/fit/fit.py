@@ -79,7 +79,7 @@ class Fitted(NamedTuple):
     moved: dict  # limb -> (F,) metres by which its end was moved besides
     misses: list  # Miss
     left: list  # Left
-    spent: dict  # contact id -> metres along its pole by which its licence was used
+    spent: dict  # contact id -> {licence: metres, degrees or seconds of it that were used}
     broken: list  # wish.Broken
 
 
@@ -97,12 +97,12 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     fades, lowest = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), ground.lowest_of(body)
     parts, down = clear.parts(body) if laid.props else [], lying.skins(body, scripts.active(laid))
-    halves, spent = [], {}
+    halves, spent, given = [], {}, laid
     if laid.grounded and laid.floor is not None:
         pose = grounded.put_down(body, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
         clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades)
-        clip.orient()
+        clip.orient({name: used.get("tilt", 0.0) for name, used in spent.items()})
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
         reach.lean(clip, demands)
@@ -114,8 +114,8 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
             stuck = clear.clear_limbs(clip)
             hook.meet(clip)
         if not last:
-            laid, more = reach.spend(laid, clip.along_poles())
-            spent.update({name: spent.get(name, 0.0) + metres for name, metres in more.items()})
+            laid, more = reach.spend(laid, given, clip.shortest(), spent, fps)
+            spent = reach.together(spent, more)
         hurried = speed.limbs_of(speed.too_fast(clip))
         fades.update({limb: _SLOWER * fades[limb] for limb in hurried})
         if not stuck and not more and not hurried:
@@ -144,7 +144,7 @@ class _Clip:
         self.contacts = scripts.active(laid)
         self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
         self.parts, self.lowest, self.lying, self.fades = parts, lowest, down, fades
-        self.demands, self.moved, self.misses, self.nearer = [], {}, [], []
+        self.demands, self.moved, self.misses, self.shorts = [], {}, [], []
 
     def played(self):
         """The body's world Motion as it stands now."""
@@ -165,8 +165,8 @@ class _Clip:
 
     # Orientation
 
-    def orient(self):
-        """Turn feet and hands to what they touch."""
+    def orient(self, tilts):
+        """Turn feet and hands to what they touch; `tilts` are contact id -> degrees by which a hand lies otherwise."""
         self.standing, self.held, self.rests = {}, {}, {}
         for side, own in self.body.soles.items():
             self.standing[side] = feet.stands(self.contacts, self.frames, self.fps, side)
@@ -178,11 +178,13 @@ class _Clip:
         for side, palm in self.body.palms.items():
             self.held[side] = hands.absolute(self.laid, self.frames, self.fps, side)
             self.rests[side] = touch.rests(self.body, self.plan, self.contacts, self.frames, self.fps, side)
+            hand = self.turn(f"hand.{side}")
             faced = [(c, rows, hands.touches(c, self.props, self.laid.floor, rows, self.fps)[1])
                      for c, rows in self.held[side]]
+            tilted = {c.id: (np.radians(tilts[c.id]), self.props[c.surface]) for c, *_ in faced if tilts.get(c.id)}
             faced += [(rest.contact, rest.rows, rotation.rotate(self.turn(rest.role)[rest.rows], rest.normal))
                       for rest in self.rests[side]]
-            self.set(f"hand.{side}", hands.oriented(palm, self.turn(f"hand.{side}"), faced, self.fps))
+            self.set(f"hand.{side}", hands.oriented(palm, hand, faced, self.fps, tilted))
 
     # What is to be met in the world
 
@@ -292,16 +294,24 @@ class _Clip:
             if gap[demand.rows][worst] > _MISS:
                 self.misses.append(Miss(demand.contact.id, limb, demand.contact.surface, demand.first + worst,
                                         1000.0 * float(gap[demand.rows][worst])))
-                prop = self.props.get(demand.contact.surface)
-                if prop is not None:
-                    back = start[demand.first + worst] - demand.target[worst]
-                    self.nearer.append((demand.contact, float(gap[demand.rows][worst] * rotation.normalize(back)
-                                                              @ np.array(prop.axis))))
+                if demand.contact.surface in self.props and limb.startswith("hand"):
+                    back = rotation.normalize(start[demand.first + worst] - demand.target[worst])
+                    self.shorts.append(reach.Short(demand.contact, gap[demand.rows],
+                                                   self._ways(limb, demand, worst), back))
 
-    def along_poles(self):
-        """(contact id, metres along its pole that bring a hand which misses it nearer), what matters least alone."""
-        least = min((contact.priority for contact, _ in self.nearer), default=0.0)
-        return [(contact.id, metres) for contact, metres in self.nearer if contact.priority == least]
+    def _ways(self, limb, demand, at):
+        """The ways of a reach.Short at a frame of a hand's Demand; none of what is no cylinder."""
+        prop, rows = self.props[demand.contact.surface], demand.rows
+        places, normals = hands.touches(demand.contact, self.props, self.laid.floor, rows, self.fps)
+        if normals is None:
+            return {}
+        sense = hands.sense(prop, normals, self.turn(limb)[rows], self.body.palms[limb[-1]])
+        return reach.ways(prop, places[at], normals[at], demand.target[at], sense)
+
+    def shortest(self):
+        """The reach.Shorts of what matters least."""
+        least = min((short.contact.priority for short in self.shorts), default=0.0)
+        return [short for short in self.shorts if short.contact.priority == least]
 
     def led(self, limb, share=1.0):
         """How much (F,), 0 to 1, a limb's end is led by its Demands, coming and going in a `share` of its time."""
