@@ -118,7 +118,7 @@ def _spent(contact, first, short, before, fps):
 
 
 def _shorter(contact, first, gaps, fps):
-    """(Contact, seconds) without the ends that are out of reach, where its licence of time allows it, and only they are."""
+    """(Contact, seconds) without the ends that are out of reach, where its licence allows, and only they are."""
     low, high = first.licence.get("time", (0.0, 0.0))
     reached = np.flatnonzero(gaps <= _LEFT)
     if not len(reached) or (gaps[reached[0]:reached[-1] + 1] > _LEFT).any():

@@ -45,7 +45,8 @@ def test_each_licence_brings_a_hand_nearer_and_what_was_used_is_told(name):
     before, after = (next(c for c in one.script.contacts if c.id == "hand.R:1") for one in (without, out))
     for column in ("height", "azimuth"):
         moved = np.array(after.path[column]) - before.path[column]
-        assert moved == pytest.approx(used[name] if column == name else 0.0, abs=1e-4)
+        sway = np.ptp(before.path[column])  # what the band cuts off of her path's own
+        assert moved == pytest.approx(used[name] if column == name else 0.0, abs=sway + 1e-9)
 
 
 def test_a_tilted_hand_lies_otherwise_by_what_was_used():
