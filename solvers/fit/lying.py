@@ -12,6 +12,7 @@ from .demand import rows_of
 _UP = np.array([0.0, 0.0, 1.0])
 _CLOSE = 1e-3  # metres over the floor that lie on it
 _SETTLES = 0.35  # seconds, half the time in which the root comes down and goes up again
+_EVEN = 0.1  # half the seconds over which what a limb is lowered by is evened out, and nowhere to more
 _ROUNDS = 4
 _MOST = np.radians(10.0)  # that a bone turns by at most in one round
 _MIDDLE = {"hand": "elbow", "foot": "knee"}
@@ -95,6 +96,7 @@ def meet(clip):
             gap, place = turned.over(played, skin)
             room, _ = turned.over(played, clip.lying[_whole(limb)])
             gap = np.clip(gap, 0.0, np.maximum(room, 0.0))
+            gap[rows] = -ease.above(-gap[rows], _EVEN * clip.fps)
             if gap.max() < 0.5 * _CLOSE:
                 break
             arm, led = clear.Arm(clip, played, limb), clip.led(limb)
