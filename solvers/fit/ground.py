@@ -10,6 +10,7 @@ from .body import LIMBS, part_surface, trunk_roles
 
 _UP = np.array([0.0, 0.0, 1.0])
 _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
+_ROUNDED = 1e-6  # metres under the floor that are none: what stands on it may be as much lower
 _TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
 _ROUNDS = 4  # in which an arm is lifted: what was lowest then is not what is lowest now
@@ -55,12 +56,15 @@ def lowest_of(body):
 
 
 def _need(skin, motion, floor):
-    """Metres (F,) by which skin has to rise to be on the floor; where it is over it, something below zero."""
+    """Metres (F,) by which skin has to rise to be on the floor; where it is over it, something below zero.
+
+    Skin that is nowhere under the floor has to rise nowhere: the margin is for what is moved anyway.
+    """
     need = floor + _MARGIN - surface.bound(skin, motion, _UP)
     near = np.flatnonzero(need > 0.0)
     if len(near):
         need[near] = floor + _MARGIN - surface.lowest(skin, motion, _UP, near)
-    return need
+    return need if need.max() > _MARGIN + _ROUNDED else np.minimum(need, 0.0)
 
 
 def trunk_halves(clip, played, offset):

@@ -27,7 +27,7 @@ def parted(plan, motion, pose, script, laid, palms, wishes, fps):
     return out
 
 
-def joined(parts, laid):
+def joined(parts, laid, fps):
     """The fit.Fitted of a whole clip from those of its shots; `laid` is the whole ContactScript laid out."""
     if len(parts) == 1:
         return parts[0]
@@ -41,14 +41,22 @@ def joined(parts, laid):
     def pooled(values):
         return np.concatenate([np.zeros(n) if one is None else one for one, n in zip(values, long)])
 
-    heights = {contact.id: contact.path["height"] for part in parts for contact in part.script.contacts
-               if contact.id in part.spent}
-    contacts = tuple(replace(c, path={**c.path, "height": heights[c.id]}) if c.id in heights else c
-                     for c in laid.contacts)
+    changed = {contact.id: (contact, begin / fps, part.spent[contact.id])
+               for part, begin in zip(parts, begins) for contact in part.script.contacts if contact.id in part.spent}
+    contacts = tuple(_spent(contact, *changed[contact.id]) if contact.id in changed else contact
+                     for contact in laid.contacts)
     return parts[0]._replace(
         pose=transfer.WorldPose(*(np.concatenate(values) for values in zip(*(part.pose for part in parts)))),
         script=replace(laid, contacts=contacts), offset=np.concatenate([part.offset for part in parts]),
         moved={limb: pooled([part.moved.get(limb) for part in parts])
                for limb in dict.fromkeys(limb for part in parts for limb in part.moved)},
         misses=listed("misses"), left=listed("left"), broken=listed("broken"),
-        spent={name: metres for part in parts for name, metres in part.spent.items()})
+        spent={name: used for part in parts for name, used in part.spent.items()})
+
+
+def _spent(contact, own, begin, used):
+    """A Contact with what its shot, which begins after `begin` seconds, has `used` of its licence: `own` there."""
+    path = {**contact.path, **{name: own.path[name] for name in used if name in own.path}}
+    if "time" not in used:
+        return replace(contact, path=path)
+    return replace(contact, path=path, start=begin + own.start, end=begin + own.end)

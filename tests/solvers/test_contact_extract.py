@@ -232,6 +232,7 @@ def test_a_step_up_a_box_is_a_plant_and_a_foot_held_in_the_air_is_none():
 
 def test_a_take_that_never_stands_says_so_and_plants_nothing():
     puppet = Puppet(4.0)
+    puppet.sway(0.02)
     swing = 0.5 * np.sin(4.0 * puppet.time)
     for role in ("foot.L", "toe.L", "foot.R", "toe.R"):
         puppet.positions[:, puppet.joint(role), 1] += swing
@@ -259,6 +260,7 @@ def test_feet_that_hang_are_slow_for_moments_and_do_not_stand(period, climb):
 def test_feet_that_are_held_up_while_others_swing_below_do_not_stand():
     """A pose with a leg held over the head for longer than any foot is still lower down."""
     puppet = Puppet(6.0)
+    puppet.sway(0.02)
     puppet.positions[..., 2] += 0.5
     for role in ("foot.L", "toe.L"):
         puppet.positions[:, puppet.joint(role), 2] += 1.5

@@ -1,5 +1,6 @@
 """Bodies of tubes whose knees, trunk, hands and feet would sink into the floor."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -144,3 +145,44 @@ def test_between_two_stands_a_foot_rises_in_what_time_there_is():
     slow = np.maximum(ease.above(need, 24.0) * (1.0 - led(1.0)), need)
     jerk = [np.abs(np.diff(one, 2)).max() for one in (rise, slow)]
     assert jerk[0] < 0.5 * jerk[1] and jerk[0] < 0.004
+
+
+@pytest.mark.parametrize("mute", [True, False])
+@pytest.mark.parametrize("name", _POSES)
+def test_a_floor_without_a_contact_is_still_a_floor(name, mute):
+    scene = fitted(name)[0]
+    muted = tuple(replace(c, mute=True) for c in scene.script.contacts * mute)
+    script = replace(scene.script, props=(), contacts=muted)
+    out = fit(scene.body, script, scene.motion, scene.palms, _FPS)
+    assert scene.lowest(scene.played(out.pose)).min() > -5e-5 and not out.left and not out.misses
+
+
+@pytest.mark.parametrize("name", _POSES)
+def test_over_a_floor_that_is_nowhere_touched_no_bit_changes(name):
+    scene = fitted(name)[0]
+    script = replace(scene.script, contacts=(replace(scene.script.contacts[0], mute=True),))
+    for over in (1e-3, -1e-3):
+        up = np.array([0.0, 0.0, over - scene.lowest(scene.before).min()])
+        motion = scene.motion._replace(positions=scene.motion.positions + up)
+        pose = transfer.world_pose(scene.plan, motion)[0]
+        out = fit(scene.body, script, motion, scene.palms, _FPS)
+        same = np.array_equal(out.pose.rotations, pose.rotations) and np.array_equal(out.pose.hips, pose.hips)
+        assert same == (over > 0.0)
+
+
+@pytest.mark.parametrize("bones", [True, False])
+@pytest.mark.parametrize("name", _POSES)
+def test_who_lacks_her_height_is_put_onto_the_floor_by_the_bodys_own_skin(name, bones):
+    """Her hips are held where they are; the body is as thick as it is. Without skin, its bones are near the floor."""
+    scene = fitted(name)[0]
+    up = scene.motion.positions[:, :1] * np.array([0.0, 0.0, 1.0])
+    motion = scene.motion._replace(positions=scene.motion.positions - up + [0.0, 0.0, 0.3])
+    script = replace(scene.script, contacts=(), grounded=True)
+    out = fit(scene.body if bones else body_of(scene.plan, None), script, motion, scene.palms, _FPS)
+    low = scene.lowest(scene.played(out.pose))
+    assert not out.left and not out.misses
+    if bones:
+        assert low.min() > -5e-5 and low.max() < 3e-3, [round(1e3 * h, 2) for h in low]
+        assert np.array_equal(out.pose.rotations, transfer.world_pose(scene.plan, motion)[0].rotations)
+    else:
+        assert np.abs(low).max() < 0.1
