@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import anatomy, rotation
+from . import anatomy, mesh, rotation
 from .anatomy import FINGERS, SIDES
-from .contacts import performer
+from .contacts import performer, script
 from .fit import flesh
 from .fit.carried import carried, soles
 
@@ -33,7 +33,8 @@ class Probe(NamedTuple):
     palms: dict  # side -> carried.Carried
     faces: np.ndarray  # (T, 3) vertices of the faces that may not be inside a prop
     parts: np.ndarray  # (T,) indices into PARTS
-    props: tuple  # script.Prop that a depth can be told for: the cylinders
+    props: tuple  # script.Prop that a depth can be told for
+    solids: tuple  # triangles (M, 3, 3) of each that is a box or a mesh, else None
 
 
 class Seen(NamedTuple):
@@ -58,9 +59,10 @@ def probe(figure, skin, props=()):
     part_of = np.array([PARTS.index(part(role)) if part(role) else -1 for role in roles] + [-1])[own]  # (N,)
     faces = skin.faces[(part_of[skin.faces] >= 0).all(axis=1)]
     feet = {side: found for side, found in feet.items() if len(found)}
+    props = tuple(prop for prop in props if not script.not_solid(prop))
     return Probe(len(own), body, starts, [roles[i] for i in shown], feet, stood,
-                 _palms(figure, skin, own, roles), faces, part_of[faces[:, 0]],
-                 tuple(p for p in props if p.kind == "cylinder"))
+                 _palms(figure, skin, own, roles), faces, part_of[faces[:, 0]], props,
+                 tuple(_solid(prop) for prop in props))
 
 
 def look(probe, points):
@@ -69,7 +71,8 @@ def look(probe, points):
     return Seen(np.minimum.reduceat(heights[probe.body], probe.starts) if len(probe.body) else np.empty(0),
                 np.array([heights[found].min() for found in probe.feet.values()]),
                 np.array([one.weights @ points[one.vertices] for one in probe.soles.values()]).reshape(-1, 3),
-                np.array([_depths(probe, prop, points) for prop in probe.props]).reshape(-1, len(PARTS)),
+                np.array([_depths(probe, *one, points) for one in zip(probe.props, probe.solids)]
+                         ).reshape(-1, len(PARTS)),
                 _distances(probe, points))
 
 
@@ -100,12 +103,27 @@ def part(role):
     return None
 
 
-def _depths(probe, prop, points):
-    """How deep each of PARTS (P,) lies in a cylinder at most, metres; 0 outside.
+def _solid(prop):
+    """The triangles (M, 3, 3) of a box or a mesh, None of another prop."""
+    if prop.kind == "box":
+        points, faces = mesh.box(prop)
+        return points[faces]
+    return np.add(prop.point, prop.points)[np.array(prop.faces)] if prop.kind == "mesh" else None
 
-    The cylinder has no ends here. A part that its axis runs through is as deep as its radius.
+
+def _depths(probe, prop, solid, points):
+    """How deep each of PARTS (P,) lies in a prop at most, metres; 0 outside.
+
+    A cylinder has no ends here, a plane is solid behind its normal without an end. A part that a cylinder's axis runs
+    through is as deep as its radius.
     """
+    if solid is not None:
+        return mesh.depths(points[probe.faces], probe.parts, len(PARTS), solid)
     out = np.zeros(len(PARTS))
+    if prop.kind == "plane":
+        behind = (np.array(prop.point) - points) @ np.array(prop.axis)
+        np.maximum.at(out, probe.parts, behind[probe.faces].max(axis=1))
+        return out
     near, distance = _near_axis(points, probe.faces, np.array(prop.point), np.array(prop.axis), prop.radius)
     np.maximum.at(out, probe.parts[near], prop.radius - distance)
     return out

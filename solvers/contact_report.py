@@ -325,7 +325,7 @@ def _over(body, metric, pieces, deepest):
 # Grips
 
 def _grips(contacts, body):
-    """(Touches of hands that hold a prop, names of the props whose shape is not known from the script).
+    """(Touches of hands that hold a prop, names of the props on which the script does not tell where a palm has to be).
 
     On a cylinder the palm should be on the surface, at the height of the path; how far round is left to it. At a place
     that is no known shape it should be where the path is.
@@ -378,7 +378,7 @@ def _gripping(contacts, body):
     return ({"grip_surface_mm": _figure(surface), "grip_along_mm": _figure(along)},
             _faults("grip_surface_mm", surface) + _faults("grip_along_mm", along)
             + _faults("grip_mean_mm", surface + along),
-            [f"Grips on '{name}' were not measured: its shape is not known from the script." for name in blind])
+            [f"Grips on '{name}' were not measured: a script tells where a palm lies on poles only." for name in blind])
 
 
 # Reach
@@ -447,8 +447,8 @@ def _inside(contacts, body):
 
 
 def _inside_props(contacts, body):
-    notes = [f"What lies in '{prop.name}' was not measured: its shape is not known from the script."
-             for prop in contacts.props if prop not in body.probe.props]
+    notes = [f"What lies in '{prop.name}' was not measured: {script.not_solid(prop)}."
+             for prop in contacts.props if script.not_solid(prop)]
     if not body.probe.props:
         return {"prop_penetration_mm": None}, [], notes
     parts = _inside(contacts, body)

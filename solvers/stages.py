@@ -35,7 +35,7 @@ def performed(plan, motion, frames, times):
     soles = np.stack([np.empty((frame_count, 0))] * 3, axis=-1)
     if points:
         soles = np.stack([points_of.place(point, motion) for point in points.values()], axis=1)
-    probe = contact_probe.Probe(0, none, none, [], {}, points, {}, np.empty((0, 3), int), none, ())
+    probe = contact_probe.Probe(0, none, none, [], {}, points, {}, np.empty((0, 3), int), none, (), ())
     seen = contact_probe.Seen(np.empty((frame_count, 0)), np.empty((frame_count, 0)), soles,
                               *[np.empty((frame_count, 0, len(contact_probe.PARTS)))] * 2)
     return contact_report.Observed(figure, motion, points_of.palms(figure), probe, seen, frames, times)

@@ -171,7 +171,7 @@ def box_corners(prop):
     """The corners (8, 3) of a box: first its lower face around, then its upper one."""
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
     own = np.concatenate([np.column_stack([square, np.full(4, z)]) for z in (-1.0, 1.0)]) * 0.5 * np.asarray(prop.size)
-    return np.asarray(prop.point) + own @ turn(prop.axis).T
+    return np.asarray(prop.point) + own @ np.array(prop.axes)
 
 
 def prop_lines(script, prop):

@@ -29,11 +29,11 @@ def of_armature(armature):
         script = scripts.load(data.action) if data is not None and data.action is not None else None
     except FootholdError:
         return []  # a picture can do without
-    return [_solid(script, prop) for prop in script.props if prop.kind in ("cylinder", "box")] if script else []
+    return [_solid(script, prop) for prop in script.props if prop.kind in ("cylinder", "box", "place")] if script else []
 
 
 def _solid(script, prop):
-    if prop.kind == "box":
+    if prop.kind != "cylinder":
         return Box(overlay_shapes.box_corners(prop))
     start, end = (np.asarray(prop.point) + high * np.asarray(prop.axis) for high in overlay_shapes.span(script, prop))
     return Pole(start, end, prop.radius)

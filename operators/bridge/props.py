@@ -1,11 +1,13 @@
 """Objects of the scene as props: a cylinder or a box where the mesh is one, else its faces; also where they move."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
+from ...solvers import mesh as solid
 from ...solvers.contacts.script import BODY_PARTS, Prop
 from ...solvers.errors import FootholdError
 from . import evaluate, read
@@ -13,6 +15,7 @@ from . import evaluate, read
 _ROUND = 0.02  # of the radius, that the corners of a cylinder may be off it
 _CORNER = 61.0  # degrees from one of its corners to the next at most: six and more are round
 _FLAT = 1e-5  # of its size, that a plane may be thick
+_MOST = 5000  # triangles of a mesh that a script keeps
 
 
 def of_object_steps(scene, thing, frames):
@@ -22,7 +25,7 @@ def of_object_steps(scene, thing, frames):
     """
     if thing.name == "floor" or thing.name in BODY_PARTS:
         raise FootholdError(f"'{thing.name}' means another thing in a contact script: give the object another name.")
-    points, faces = _mesh(thing)
+    points, faces, triangles = _mesh(thing)
     matrices = yield from _matrices_steps(scene, thing, frames)
     first = matrices if matrices.ndim == 2 else matrices[0]
     if abs(np.linalg.det(first[:3, :3])) < 1e-12:
@@ -36,15 +39,38 @@ def of_object_steps(scene, thing, frames):
     if round_about is not None:
         middle, axis, radius = round_about
         prop = Prop(thing.name, "cylinder", tuple(place[:3, :3] @ middle + place[:3, 3]),
-                    tuple(place[:3, :3] @ axis), radius, object=thing.name, source="artist")
+                    tuple(place[:3, :3] @ axis), radius, moves=moving, object=thing.name, source="artist")
         if not moving:
             return prop, None
         return prop, _surface(matrices, size, lambda own: _from_axis(own, middle, axis) - radius)
     low, high = points.min(axis=0), points.max(axis=0)
     kind, up, distance = _shape(thing, points, faces, low, high)
-    prop = Prop(thing.name, kind, tuple(place[:3, :3] @ (0.5 * (low + high)) + place[:3, 3]),
-                tuple(place[:3, up]), size=tuple(high - low), object=thing.name, source="artist")
+    middle = 0.5 * (low + high)
+    prop = Prop(thing.name, kind, tuple(place[:3, :3] @ middle + place[:3, 3]), tuple(place[:3, up]),
+                size=tuple(high - low), moves=moving, object=thing.name, source="artist")
+    if kind == "plane":
+        axis = _free_side(points, triangles, prop.axis, place)
+        prop = replace(prop, axis=axis)
+    elif kind == "box":
+        prop = replace(prop, across=tuple(place[:3, 0]))
+    else:
+        prop = replace(prop, **_solid((points - middle) @ place[:3, :3].T, triangles))
     return prop, _surface(matrices, size, distance)
+
+
+def _free_side(points, triangles, axis, place):
+    """A plane's normal on the side that most of its faces look to."""
+    corners = (points @ place[:3, :3].T)[triangles]
+    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).sum(axis=0)
+    return tuple(np.copysign(1.0, area @ axis * np.linalg.det(place[:3, :3])) * np.array(axis))
+
+
+def _solid(points, triangles):
+    """`points` and `faces` of a mesh prop; none where it is not closed, or has too many."""
+    closed = solid.closed(points, triangles) if len(triangles) <= _MOST else None
+    if closed is None:
+        return {}
+    return {"points": tuple(map(tuple, closed[0].tolist())), "faces": tuple(map(tuple, closed[1].tolist()))}
 
 
 def _shape(thing, points, faces, low, high):
@@ -80,7 +106,7 @@ def append(path, name):
 
 
 def _mesh(thing):
-    """(points (N, 3) in the object's own axes, faces) of an object as it is seen."""
+    """(points (N, 3) in the object's own axes, faces, triangles (T, 3)) of an object as it is seen."""
     evaluated = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
     try:
         mesh = evaluated.to_mesh()
@@ -91,11 +117,14 @@ def _mesh(thing):
     points = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", points)
     faces = [tuple(face.vertices) for face in mesh.polygons]
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
     evaluated.to_mesh_clear()
     if not np.isfinite(points).all():
         broken = int(np.flatnonzero(~np.isfinite(points))[0] // 3)
         raise FootholdError(f"'{thing.name}': its vertex {broken} has no place (NaN): mend the mesh.")
-    return points.reshape(-1, 3).astype(float), faces
+    return points.reshape(-1, 3).astype(float), faces, triangles.reshape(-1, 3)
 
 
 def _moves(thing):

@@ -253,6 +253,8 @@ def _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evi
             prop = _on_its_foot(prop)
             one = pole.given(palms, motion, np.array(prop.point), np.array(prop.axis), prop.radius, fps)
         props.append(prop)
+    if script.not_solid(props[-1]):
+        notes.append(f"The body is not kept out of '{props[-1].name}': {script.not_solid(props[-1])}.")
     owns = dict.fromkeys(palms)
     if one is not None:
         palms = one.palms
@@ -369,7 +371,7 @@ def _read_places(palms, motion, hips, fps, found, props):
         name = f"place {n}"
         middle = np.mean([p[-1] for p in group], axis=0)
         size = np.maximum(np.ptp([p[-1] for p in group], axis=0), 0.03)
-        props.append(script.Prop(name, "box", tuple(middle), size=tuple(size), confidence=0.6, evidence={
+        props.append(script.Prop(name, "place", tuple(middle), size=tuple(size), confidence=0.6, evidence={
             "holds": len(group), "seconds": float(sum(p[3] - p[2] + 1 for p in group) / fps),
             "told": "a fixed place that hands hold while the body moves; what stands there is not known"}))
         for side, path, first, last, place in group:

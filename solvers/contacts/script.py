@@ -18,7 +18,7 @@ BODY_PARTS = tuple(f"{part}.{side}" for part in ("hand", "upper_arm", "forearm",
 REGIONS = {"thigh": ("thigh",), "knee": ("thigh", "shin"), "shin": ("shin",), "elbow": ("upper_arm", "forearm"),
            "forearm": ("forearm",), "pelvis": ("torso",), "back": ("torso",), "head": ("head",)}  # of effectors' skin
 KINDS = ("plant", "grip", "clasp", "rest-on")
-PROP_KINDS = ("cylinder", "box", "plane", "mesh")
+PROP_KINDS = ("cylinder", "box", "plane", "mesh", "place")
 SOURCES = ("capture", "artist")
 PARTS = ("heel", "ball")
 PATH_COLUMNS = ("time", "height", "azimuth", "gap", "x", "y", "z")
@@ -35,14 +35,29 @@ class Prop:
 
     name: str
     kind: str = "cylinder"
-    point: tuple = (0.0, 0.0, 0.0)  # on the axis of a cylinder, on a plane, the middle of a box
-    axis: tuple = (0.0, 0.0, 1.0)  # unit: along a cylinder, normal of a plane, up of a box
+    point: tuple = (0.0, 0.0, 0.0)  # on the axis of a cylinder, on a plane, the middle of a box, a mesh or a place
+    axis: tuple = (0.0, 0.0, 1.0)  # unit: along a cylinder, normal of a plane on the free side, up of a box
     radius: float = 0.0  # of a cylinder
-    size: tuple = (0.0, 0.0, 0.0)  # of a box
+    size: tuple = (0.0, 0.0, 0.0)  # of a box: along `across`, square to both, along `axis`
+    across: tuple = ()  # of a box: unit, along its first side; left out, it is where azimuths count from
+    points: tuple = ()  # of a mesh: its corners (N of three numbers) from `point` on
+    faces: tuple = ()  # of a mesh, which is closed: triangles, counterclockwise as seen from outside
+    moves: bool = False  # it moves during the take: all places here are those of the first frame
     object: str = ""  # name of the object in the scene that stands for it, where there is one
     confidence: float = 1.0  # 0 to 1
     source: str = "capture"
     evidence: dict = field(default_factory=dict)  # what it stands on: figures and sentences by name
+
+    @property
+    def axes(self):
+        """The unit axes (three of three numbers) that `size` is told along. Azimuths count from the world's +X, about an
+        axis along X from +Y."""
+        across = self.across or ((1.0, 0.0, 0.0) if abs(self.axis[0]) < 0.9 else (0.0, 1.0, 0.0))
+        along = [a - b * sum(v * w for v, w in zip(across, self.axis)) for a, b in zip(across, self.axis)]
+        length = math.sqrt(sum(v * v for v in along))
+        x, y, z = (v / length for v in along)
+        u, v, w = self.axis
+        return (x, y, z), (v * z - w * y, w * x - u * z, u * y - v * x), tuple(self.axis)
 
 
 @dataclass(frozen=True)
@@ -127,6 +142,19 @@ def is_empty(script):
     return not active(script) and not script.props and script.floor is None
 
 
+def not_solid(prop):
+    """Why it is not known where a Prop is solid, in words; "" where it is."""
+    if prop.moves:
+        return "it moves, and a script tells where it is in the first frame only"
+    if prop.kind == "place":
+        return "what stands there is not known"
+    if prop.kind == "box" and min(prop.size) <= 0.0:
+        return "its size is not known"
+    if prop.kind == "mesh" and not prop.faces:
+        return "its shape is not known: its mesh has to be closed, its faces to look outwards, and not to be too many"
+    return ""
+
+
 def mirrored(name):
     """The other side's name: hand.L -> hand.R; names without a side stay."""
     return name[:-1] + {"L": "R", "R": "L"}[name[-1]] if name[-2:] in (".L", ".R") else name
@@ -143,7 +171,7 @@ def fresh_id(contacts, effector):
 def _plain(value, digits=_DIGITS):
     """Data as JSON holds it, numbers rounded, so that the same input gives the same bytes."""
     if isinstance(value, dict):
-        return {str(k): _plain(v, _UNIT_DIGITS if k == "axis" else digits) for k, v in value.items()}
+        return {str(k): _plain(v, _UNIT_DIGITS if k in ("axis", "across") else digits) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v, digits) for v in value]
     if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
@@ -285,10 +313,33 @@ class _Reader:
         return float(value)
 
     def vector(self, row, key, at, default):
-        value = row.get(key, list(default))
+        return self.three(row.get(key, list(default)), f"{at}.{key}")
+
+    def across(self, row, axis, at):
+        if not row.get("across"):
+            return ()
+        across = self.vector(row, "across", at, ())
+        off = [a - b * sum(v * w for v, w in zip(across, axis)) for a, b in zip(across, axis)]
+        if sum(v * v for v in off) < 1e-6:
+            self.wrong(f"{at}.across", "has no direction square to the axis")
+        return across
+
+    def three(self, value, at):
         if not isinstance(value, list) or len(value) != 3:
-            self.wrong(f"{at}.{key}", "must be a list of three numbers")
-        return self.numbers(value, f"{at}.{key}")
+            self.wrong(at, "must be a list of three numbers")
+        return self.numbers(value, at)
+
+    def corners(self, value, count, at):
+        """A triangle of `count` points."""
+        if not isinstance(value, list) or len(value) != 3 or not all(type(v) is int and 0 <= v < count for v in value):
+            self.wrong(at, f"must be a list of three whole numbers from 0 to below {count}, the number of points")
+        return tuple(value)
+
+    def entries(self, row, key, at):
+        value = row.get(key, [])
+        if not isinstance(value, list):
+            self.wrong(f"{at}.{key}", "must be a list")
+        return value
 
     def numbers(self, value, at):
         return tuple(self.number({str(i): v}, str(i), at) for i, v in enumerate(value))
@@ -299,6 +350,12 @@ class _Reader:
         if end < start:
             self.wrong(f"{at}.end", f"{end:g} lies before the start, {start:g}")
         return start, end
+
+    def truth(self, row, key, at):
+        value = row.get(key, False)
+        if not isinstance(value, bool):
+            self.wrong(f"{at}.{key}", "must be true or false")
+        return value
 
     def choice(self, row, key, at, choices, default=None):
         value = self.get(row, key, at, str, default)
@@ -318,11 +375,15 @@ class _Reader:
         if abs(length - 1.0) > 1e-7:  # written by hand; what was written by `to_json` stays as it is
             axis = tuple(round(v / length, _UNIT_DIGITS) for v in axis)
         kind = self.choice(row, "kind", at, PROP_KINDS)
+        points = tuple(self.three(value, f"{at}.points[{i}]") for i, value in enumerate(self.entries(row, "points", at)))
+        faces = tuple(self.corners(value, len(points), f"{at}.faces[{i}]")
+                      for i, value in enumerate(self.entries(row, "faces", at)))
         radius = self.number(row, "radius", at, 0.0, low=0.0)
         if kind == "cylinder" and radius <= 0.0:
             self.wrong(f"{at}.radius", "a cylinder needs one above 0")
         return Prop(name, kind, self.vector(row, "point", at, Prop.point), axis, radius,
-                    self.vector(row, "size", at, Prop.size), self.get(row, "object", at, str, ""),
+                    self.vector(row, "size", at, Prop.size), self.across(row, axis, at), points, faces,
+                    self.truth(row, "moves", at), self.get(row, "object", at, str, ""),
                     self.number(row, "confidence", at, 1.0, low=0.0, high=1.0),
                     self.choice(row, "source", at, SOURCES, "capture"),
                     self.mapping(row.get("evidence", {}), f"{at}.evidence"))
@@ -356,9 +417,6 @@ class _Reader:
             self.wrong(f"{at}.end", f"{end:g} lies after the end of the take, {duration:g}")
         parts = tuple(self.part(part, f"{at}.parts[{i}]", start, end)
                       for i, part in enumerate(self.rows(row, "parts", at, optional=True)))
-        mute = row.get("mute", False)
-        if not isinstance(mute, bool):
-            self.wrong(f"{at}.mute", "must be true or false")
         return Contact(self.get(row, "id", at, str, ""), effector, surface,
                        self.choice(row, "kind", at, KINDS), start, end,
                        self.number(row, "approach", at, 0.0, low=0.0), self.number(row, "release", at, 0.0, low=0.0),
@@ -366,7 +424,7 @@ class _Reader:
                        self.licence(row.get("licence", {}), f"{at}.licence"),
                        self.number(row, "priority", at, 1.0, low=0.0),
                        self.number(row, "confidence", at, 1.0, low=0.0, high=1.0),
-                       self.choice(row, "source", at, SOURCES, "capture"), mute, parts)
+                       self.choice(row, "source", at, SOURCES, "capture"), self.truth(row, "mute", at), parts)
 
     def part(self, row, at, start, end):
         self.known(row, at, Part)

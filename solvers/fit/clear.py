@@ -1,4 +1,4 @@
-"""Trunk and limbs kept out of poles: the root gives way to the trunk, and limbs turn about their own root joints."""
+"""Trunk and limbs kept out of props: the root gives way to the trunk, and limbs turn about their own root joints."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ _MOST = np.radians(40.0)  # a limb turns by at most in one round
 
 
 class Part(NamedTuple):
-    """Skin that is kept out of poles together."""
+    """Skin that is kept out of props together."""
 
     limb: str  # "foot.L", or "" for the trunk
     skin: net.Net
@@ -111,41 +111,40 @@ def _reach(body, skin, chain):
     return float(away.max())
 
 
-def side_of(clip, part, pole, played):
-    """(unit directions (F, 3) out of the pole, near (F,) bool) of a Part: to the side on which the performer's is.
+def side_of(clip, part, thing, played):
+    """(unit directions (F, 3) out of a thing, near (F,) bool) of a Part: to the side on which the performer's is.
 
     Directions are hers, because her body has never been inside; where she has no such joints they are the body's own.
     """
     source = clip.plan.source
     lines = [(clip.joint(played, a), clip.joint(played, b)) for a, b in zip(part.chain[:-1], part.chain[1:])]
-    near = np.any([obstacle.is_near(pole, part.radius, a, b) for a, b in lines], axis=0)
-    if all(role in source.roles for role in part.chain):
-        pole = obstacle.pole_of(next(p for p in clip.script.props if p.name == pole.name))
-        paths = [clip.motion.positions[:, source.roles[role]] for role in part.chain]
-        lines = list(zip(paths[:-1], paths[1:]))
-    ways = np.stack([obstacle.beside(pole, a, b) for a, b in lines])
-    far = np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-3)
-    return obstacle.steady(np.sum(ways / far ** 3, axis=0), clip.fps), near
+    near = np.any([obstacle.is_near(thing, part.radius, a, b) for a, b in lines], axis=0)
+    if not all(role in source.roles for role in part.chain):
+        return obstacle.steady(thing.ways(lines), clip.fps), near
+    hers = next(prop for prop in clip.script.props if prop.name == thing.name)
+    paths = [clip.motion.positions[:, source.roles[role]] for role in part.chain]
+    ways = obstacle.side_of(thing, list(zip(paths[:-1], paths[1:])), hers, clip.props[thing.name])
+    return obstacle.steady(ways, clip.fps), near
 
 
 def _kept_out(clip, part):
-    """The frames (F,) bool in which a Part is kept out of poles at all."""
+    """The frames (F,) bool in which a Part is kept out of props at all."""
     return clip.led(part.limb) == 0.0 if part.free else np.ones(clip.frames, bool)
 
 
-def gap_of(clip, part, pole):
-    """What a Part keeps (F,) metres from a pole: the margin, or less where it touches the pole on purpose."""
+def gap_of(clip, part, thing):
+    """What a Part keeps (F,) metres from a thing: the margin, or less where it touches the prop on purpose."""
     gap, held = np.full((clip.frames, 1), obstacle.MARGIN), np.zeros(clip.frames, bool)
-    for contact in meant(clip, part, pole):
+    for contact in meant(clip, part, thing):
         rows = rows_of(contact, clip.frames, clip.fps)
         gap[rows, 0], held[rows] = np.minimum(touching(contact, rows, clip.fps), obstacle.MARGIN), True
     fade = np.full(clip.frames, TOUCH_FADE * clip.fps)
     return obstacle.MARGIN + ease.spread(gap - obstacle.MARGIN, held, fade, fade)[:, 0]
 
 
-def meant(clip, part, pole):
-    """The Contacts in which a Part touches a pole on purpose."""
-    return [c for c in clip.contacts if c.surface == pole.name and part.is_touched_by(c.effector)]
+def meant(clip, part, thing):
+    """The Contacts in which a Part touches a thing's prop on purpose."""
+    return [c for c in clip.contacts if c.surface == thing.name and part.is_touched_by(c.effector)]
 
 
 def touching(contact, rows, fps):
@@ -156,30 +155,30 @@ def touching(contact, rows, fps):
 
 
 def trunk_halves(clip, played, offset):
-    """What keeps the trunk out of the poles: root.Half for each, which the root's offset has to be in beyond
+    """What keeps the trunk out of the props: root.Half for each, which the root's offset has to be in beyond
     `offset` (F, 3), the one that it has."""
     moved = played._replace(positions=played.positions + offset[:, None])
     out = []
-    for pole in clip.poles:
+    for thing in clip.obstacles:
         for part in (p for p in clip.parts if not p.limb):
-            way, near = side_of(clip, part, pole, moved)
-            push = obstacle.push(pole, part.skin, moved, way, near, gap_of(clip, part, pole))
+            way, near = side_of(clip, part, thing, moved)
+            push = obstacle.push(thing, part.skin, moved, way, near, gap_of(clip, part, thing))
             if push.amount.any():
                 out.append(root.Half(push.amount > 0.0, way, np.sum(offset * way, axis=-1) + push.amount))
     return out
 
 
 def clear_limbs(clip):
-    """Turn limbs that are inside a pole out of it; returns root.Halves for what they cannot get out of by themselves.
+    """Turn limbs that are inside a prop out of it; returns root.Halves for what they cannot get out of by themselves.
 
     One that is led turns about the line from its root joint to its end, which stays; a free one turns as a whole.
     """
     watched = dict.fromkeys(LIMBS_OF_SIDES, True)  # limb -> the frames in which it may be inside
     for turn in range(_ROUNDS):
         played, stuck, turned = clip.played(), [], {}
-        for pole in clip.poles:
+        for thing in clip.obstacles:
             for part in (p for p in clip.parts if p.limb and np.any(watched[p.limb])):
-                inside = _Inside(clip, played, pole, part, watched[part.limb])
+                inside = _Inside(clip, played, thing, part, watched[part.limb])
                 if inside.push.amount.any():
                     stuck.append(inside.half())
                     turned[part.limb] = turned.get(part.limb, False) | (inside.push.amount > 0.0)
@@ -192,28 +191,30 @@ def clear_limbs(clip):
 
 
 def remaining(clip):
-    """What is still inside a pole: a list of (part, pole, frame, metres), the worst frame of each."""
+    """What is still inside a prop: a list of (part, prop, frame, metres), the worst frame of each."""
     played, out = clip.played(), []
-    for pole in clip.poles:
-        for part in clip.parts:
-            way, near = side_of(clip, part, pole, played)
-            gap = gap_of(clip, part, pole)
+    for prop, part in ((prop, part) for prop in clip.props for part in clip.parts):
+        amount = np.zeros(clip.frames)
+        for thing in (t for t in clip.obstacles if t.name == prop):
+            way, near = side_of(clip, part, thing, played)
+            gap = gap_of(clip, part, thing)
             near &= _kept_out(clip, part)
-            amount = obstacle.push(pole, part.skin, played, way, near, gap).amount - np.maximum(gap, 0.0)
-            worst = int(np.argmax(amount))
-            if amount[worst] > _TOLD:
-                out.append((part.chain[0] if part.limb else "trunk", pole.name, worst, float(amount[worst])))
+            push = obstacle.push(thing, part.skin, played, way, near, gap)
+            amount = np.maximum(amount, push.amount - np.maximum(gap, 0.0))
+        worst = int(np.argmax(amount))
+        if amount[worst] > _TOLD:
+            out.append((part.chain[0] if part.limb else "trunk", prop, worst, float(amount[worst])))
     return out
 
 
 class _Inside:
-    """What of one Part is inside a pole."""
+    """What of one Part is inside a thing."""
 
-    def __init__(self, clip, played, pole, part, watched):
+    def __init__(self, clip, played, thing, part, watched):
         self.clip, self.arm = clip, Arm(clip, played, part.limb)
-        self.way, near = side_of(clip, part, pole, played)
-        self.push = obstacle.push(pole, part.skin, played, self.way, near & watched & _kept_out(clip, part),
-                                  gap_of(clip, part, pole), self._angles)
+        self.way, near = side_of(clip, part, thing, played)
+        self.push = obstacle.push(thing, part.skin, played, self.way, near & watched & _kept_out(clip, part),
+                                  gap_of(clip, part, thing), self._angles)
 
     def _angles(self, needs, places, frames):
         """About how far (N,) the limb has to turn for places (N, 3) to move by `needs` (N,) in some frames (N,)."""
@@ -230,7 +231,7 @@ class _Inside:
     def half(self):
         """The root.Half that would bring it out while it is led: what lies farther down the limb follows by less.
 
-        A free limb that sweeps through a pole is no reason to move the body.
+        A free limb that sweeps through a prop is no reason to move the body.
         """
         arm, lever = self.arm, self.push.place - self.arm.start
         along = rotation.dot(lever, arm.along) / np.maximum(arm.length, 1e-9)

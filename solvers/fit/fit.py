@@ -134,7 +134,7 @@ class _Clip:
         self.offset = np.zeros_like(pose.hips)
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
-        self.poles = [obstacle.pole_of(prop) for prop in laid.props if prop.kind == "cylinder"]
+        self.obstacles = obstacle.of(laid.props)
         self.parts, self.lowest, self.lying, self.fades = parts, lowest, down, fades
         self.demands, self.moved, self.misses, self.shorts = [], {}, [], []
 
@@ -195,7 +195,7 @@ class _Clip:
         return out
 
     def lead(self, demands, halves):
-        """Move the root so that all is in reach and the trunk outside of poles, then each foot to where it has to be.
+        """Move the root so that all is in reach and the trunk outside of props, then each foot to where it has to be.
 
         `halves` are root.Halves that are known already; returns them and those that were found.
         """

@@ -1,4 +1,5 @@
-"""What touches a pole on purpose, a hooked thigh or the small of the back: brought to the gap that its contact has."""
+"""What touches a prop on purpose, a hooked thigh, the small of the back, a seat: brought to the gap that its contact
+has."""
 
 import numpy as np
 
@@ -6,7 +7,7 @@ from .. import rotation
 from . import clear, ease, obstacle, root
 from .demand import rows_of
 
-_REACH = 0.15  # metres from a pole's surface, within which skin is sought that is to touch it
+_REACH = 0.15  # metres from a prop's surface, within which skin is sought that is to touch it
 _NEARER = 0.3  # of that in each round: the nearest skin to a thick pole need not be that to a thin one
 _ROUNDS = 6
 _LEAST = 0.004  # metres, likewise: from here on it is
@@ -14,25 +15,26 @@ _CLOSE = 1e-4  # metres that are near enough
 
 
 def touches(clip):
-    """(Contact, Pole, Parts) of each contact of limbs and trunk with a pole."""
-    for pole in clip.poles:
-        for contact in (c for c in clip.contacts if c.surface == pole.name):
+    """(Contact, things, Parts) of each contact of limbs and trunk with a prop, which may be several things."""
+    for prop in clip.props:
+        things = [thing for thing in clip.obstacles if thing.name == prop]
+        for contact in (c for c in clip.contacts if things and c.surface == prop):
             parts = [part for part in clip.parts if part.is_touched_by(contact.effector)]
             if parts:
-                yield contact, pole, parts
+                yield contact, things, parts
 
 
-def gaps(clip, played, contact, pole, parts, reach):
+def gaps(clip, played, contact, things, parts, reach):
     """How far (F,) metres the skin of some Parts is from where a contact wants it, at most `reach`, in the contact's
-    frames, zero in others; below zero where it is too near. Then its place (F, 3), and the way (F, 3) out of the pole.
+    frames, zero in others; below zero where it is too near. Then its place (F, 3), and the way (F, 3) out of the prop.
     """
     rows = rows_of(contact, clip.frames, clip.fps)
     held, wanted = np.zeros(clip.frames, bool), np.zeros(clip.frames)
     held[rows], wanted[rows] = True, clear.touching(contact, rows, clip.fps)
     pushes = []
-    for part in parts:
-        way, _ = clear.side_of(clip, part, pole, played)
-        pushes.append((obstacle.push(pole, part.skin, played, way, held, wanted + reach), way))
+    for thing, part in ((thing, part) for thing in things for part in parts):
+        way, _ = clear.side_of(clip, part, thing, played)
+        pushes.append((obstacle.push(thing, part.skin, played, way, held, wanted + reach), way))
     nearest = np.argmax([push.amount for push, _ in pushes], axis=0)
     frames = np.arange(clip.frames)
     amount, place, way = (np.stack(values)[nearest, frames] for values in
@@ -46,7 +48,7 @@ def meet(clip):
     One whose end is led turns about the line to its end, a free one as a whole.
     """
     turned = False
-    for contact, pole, parts in touches(clip):
+    for contact, things, parts in touches(clip):
         limb = parts[0].limb
         if not limb:
             continue
@@ -54,7 +56,7 @@ def meet(clip):
         fade, reach = np.full(clip.frames, clear.TOUCH_FADE * clip.fps), _REACH
         for _ in range(_ROUNDS):
             played = clip.played()
-            gap, place, way = gaps(clip, played, contact, pole, parts, reach)
+            gap, place, way = gaps(clip, played, contact, things, parts, reach)
             if np.abs(gap).max() < _CLOSE:
                 break
             arm, led = clear.Arm(clip, played, limb), clip.led(limb)[:, None]
@@ -73,11 +75,11 @@ def frames_of(clip, contact):
 
 
 def trunk_halves(clip, played, offset):
-    """What brings the trunk to the poles that it is to touch: root.Halves beyond `offset` (F, 3), the present one."""
+    """What brings the trunk to the props that it is to touch: root.Halves beyond `offset` (F, 3), the present one."""
     moved, out = played._replace(positions=played.positions + offset[:, None]), []
-    for contact, pole, parts in touches(clip):
+    for contact, things, parts in touches(clip):
         if not parts[0].limb:
-            gap, _, way = gaps(clip, moved, contact, pole, parts, _REACH)
+            gap, _, way = gaps(clip, moved, contact, things, parts, _REACH)
             if (gap > _CLOSE).any():
                 out.append(root.Half(gap > _CLOSE, -way, gap - rotation.dot(offset, way)))
     return out
@@ -86,8 +88,8 @@ def trunk_halves(clip, played, offset):
 def missed(clip):
     """(Contact, frame, metres) of each contact: how far it is from being met, its worst frame."""
     played = clip.played()
-    for contact, pole, parts in touches(clip):
-        near, far = (gaps(clip, played, contact, pole, parts, reach)[0] for reach in (_LEAST, _REACH))
+    for contact, things, parts in touches(clip):
+        near, far = (gaps(clip, played, contact, things, parts, reach)[0] for reach in (_LEAST, _REACH))
         gap = np.abs(np.where(near < _LEAST, near, far))
         worst = int(np.argmax(gap))
         yield contact, worst, float(gap[worst])

@@ -12,6 +12,7 @@ class Net(NamedTuple):
 
     skin: surface.Surface  # the ends of all edges
     ends: np.ndarray  # (E, 2) which of the V vertices
+    faces: np.ndarray  # (T, 3) likewise: triangles that have all of their corners here
     starts: np.ndarray  # (V + 1,) where the edges of each vertex begin in `listed`
     listed: np.ndarray  # (sum,) edges, vertex by vertex
     longest: np.ndarray  # (V,) metres: the longest edge of each vertex at rest
@@ -53,9 +54,11 @@ def net(bound, skin, edges):
     at[own.vertices] = np.arange(own.count)
     ends = at[edges]
     ends = ends[(ends >= 0).all(axis=1)]
+    faces = at[skin.faces]
+    faces = faces[(faces >= 0).all(axis=1)]
     long = np.linalg.norm(np.diff(skin.points[own.vertices][ends], axis=1)[:, 0], axis=-1)
     longest = np.zeros(own.count)
     np.maximum.at(longest, ends, long[:, None])
     vertices, listed = ends.T.ravel(), np.tile(np.arange(len(ends)), 2)
     order = np.argsort(vertices, kind="stable")
-    return Net(own, ends, np.searchsorted(vertices[order], np.arange(own.count + 1)), listed[order], longest)
+    return Net(own, ends, faces, np.searchsorted(vertices[order], np.arange(own.count + 1)), listed[order], longest)

@@ -32,6 +32,11 @@ class Stage(NamedTuple):
         size = float(np.linalg.norm(out))
         return out / size, size
 
+    def normal(self, direction):
+        """A plane's normal (3,), unit, in the body's world."""
+        out = np.asarray(direction, float) / (self.horizontal, self.horizontal, self.vertical)
+        return out / np.linalg.norm(out)
+
 
 def centred(plan, contacts):
     """A transfer.Plan whose way is scaled about the prop that is touched longest, so that this stays where it is.
@@ -67,17 +72,25 @@ def stage_of(plan, contacts, lowest):
 def laid_out(contacts, stage, prop_size=1.0):
     """The ContactScript in the body's world: props, floor, paths and licences where the body has to meet them.
 
-    A prop stays as thick as it is, times `prop_size`: the body is another, the thing is the same. Paths on parts of the
-    body are in the axes of bones, and stay.
+    A pole stays as thick as it is, times `prop_size`: the body is another, the thing is the same. What hands lie on or
+    a body sits on (boxes, meshes) goes with the world, so that places on it stay on it, and from its middle by
+    `prop_size` besides. Paths on parts of the body are in the axes of bones, and stay.
     """
-    props, longer = [], {}
-    for prop in contacts.props:
-        axis, longer[prop.name] = stage.turn(prop.axis)
-        props.append(replace(prop, point=tuple(stage.place(prop.point)), axis=tuple(axis),
-                             radius=prop_size * prop.radius, size=tuple(prop_size * s for s in prop.size)))
+    props = [_laid(prop, stage, prop_size) for prop in contacts.props]
+    longer = {prop.name: stage.turn(prop.axis)[1] for prop in contacts.props}
     floor = stage.body_floor if contacts.floor is not None else None
     return replace(contacts, props=tuple(props), floor=floor,
                    contacts=tuple(_moved(c, stage, longer) for c in contacts.contacts))
+
+
+def _laid(prop, stage, prop_size):
+    """A Prop in the body's world. A box stays one, which takes an upright one where the scale of heights differs."""
+    axes = prop.axes
+    size = tuple(prop_size * stage.turn(axis)[1] * s for axis, s in zip(axes, prop.size))
+    points = stage.place(np.array(prop.point) + np.array(prop.points).reshape(-1, 3)) - stage.place(prop.point)
+    axis = stage.normal(prop.axis) if prop.kind == "plane" else stage.turn(prop.axis)[0]
+    return replace(prop, point=tuple(stage.place(prop.point)), axis=tuple(axis), radius=prop_size * prop.radius,
+                   size=size, across=tuple(stage.turn(axes[0])[0]) if prop.kind == "box" else (), points=tuple(map(tuple, prop_size * points)))
 
 
 def _moved(contact, stage, longer):

@@ -114,7 +114,7 @@ def test_hands_on_a_playground_hold_fixed_places(data, name):
     grips = [c for c in found.contacts if c.kind == "grip"]
     assert len(grips) >= 8, len(grips)
     assert {c.effector for c in grips} == {"hand.L", "hand.R"}
-    assert all(p.kind == "box" for p in found.props)
+    assert all(p.kind == "place" for p in found.props)
     high = [c for c in grips if next(p for p in found.props if p.name == c.surface).point[2] > 1.8]
     assert high, "the bar overhead"
     for c in grips:  # a place that is held is fixed: the palm stays within some centimetres of it

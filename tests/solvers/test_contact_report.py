@@ -261,13 +261,13 @@ def test_a_foot_that_a_straight_leg_does_not_bring_down_is_out_of_reach():
 
 
 def test_a_place_that_is_no_known_shape_is_held_where_its_path_is():
-    place = Prop("place 1", "box", (0.5, -1.0, 1.2), size=(0.03, 0.03, 0.03))
+    place = Prop("place 1", "place", (0.5, -1.0, 1.2), size=(0.03, 0.03, 0.03))
     path = {"time": [0.0, 1.0], "x": [0.5, 0.5], "y": [-0.98, -0.98], "z": [1.2, 1.2]}
     there = replace(grip(), surface="place 1", path=path)
     found = told(holding(off=0.004), there, props=[place])
     assert found["metrics"]["grip_surface_mm"]["median"] == pytest.approx(4.0, abs=1e-6)
     assert any("'place 1'" in note for note in found["notes"])
-    crate = replace(place, name="crate", object="Crate")
+    crate = replace(place, name="crate", kind="box", object="Crate")
     found = told(holding(off=0.004), replace(there, surface="crate"), props=[crate])
     assert found["metrics"]["grip_surface_mm"]["worst"] is None
     assert any(note.startswith("Grips on 'crate'") for note in found["notes"])

@@ -106,12 +106,12 @@ def test_places_on_boxes_and_floor_go_along_and_those_on_the_body_stay():
     assert out.props[1].point[2] == pytest.approx(0.03 + 0.8 * 0.3, abs=1e-12)
 
 
-def test_things_stay_as_thick_as_they_are_unless_asked():
+def test_a_pole_stays_as_thick_as_it_is_and_a_box_goes_with_the_places_on_it_unless_asked():
     plan, _ = planned(transfer.Travel(horizontal=0.5, vertical=0.8))
     pole, box = laid(plan, _SCRIPT)[2].props
-    assert pole.radius == _POLE.radius and box.size == _BOX.size
+    assert pole.radius == _POLE.radius and box.size == pytest.approx((0.2, 0.25, 0.48))
     pole, box = laid(plan, _SCRIPT, size=1.5)[2].props
-    assert pole.radius == pytest.approx(0.03) and box.size == pytest.approx((0.6, 0.75, 0.9))
+    assert pole.radius == pytest.approx(0.03) and box.size == pytest.approx((0.3, 0.375, 0.72))
 
 
 @pytest.mark.parametrize("script", [
