@@ -71,7 +71,7 @@ def look(probe, points):
     return Seen(np.minimum.reduceat(heights[probe.body], probe.starts) if len(probe.body) else np.empty(0),
                 np.array([heights[found].min() for found in probe.feet.values()]),
                 np.array([one.weights @ points[one.vertices] for one in probe.soles.values()]).reshape(-1, 3),
-                np.array([_depths(probe, *one, points) for one in zip(probe.props, probe.solids)]
+                np.array([_depths(probe, prop, solid, points) for prop, solid in zip(probe.props, probe.solids)]
                          ).reshape(-1, len(PARTS)),
                 _distances(probe, points))
 

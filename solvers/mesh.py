@@ -1,4 +1,4 @@
-"""Closed meshes of triangles: their corners welded, their faces turned outwards, and how deep a surface lies in them."""
+"""Closed meshes of triangles: corners welded, faces turned outwards, and how deep a surface lies in them."""
 
 import numpy as np
 
@@ -72,9 +72,10 @@ def depths(triangles, groups, count, solid):
         starts = np.searchsorted(at, np.arange(len(triangles)))
         distance, slant = _distances(middle[at], solid[of])
         least = np.minimum.reduceat(distance, starts)
-        nearest = distance <= least[at] + 1e-9
-        most = np.where(nearest, np.abs(slant), -1.0)  # of faces that share the nearest point the one that faces it most
-        inside = np.maximum.reduceat(np.where(most >= np.maximum.reduceat(most, starts)[at], -slant, -2.0), starts) > 0.0
+        # of faces that share the nearest point the one that faces the middle most tells on which side it is
+        facing = np.where(distance <= least[at] + 1e-9, np.abs(slant), -1.0)
+        telling = facing >= np.maximum.reduceat(facing, starts)[at]
+        inside = np.maximum.reduceat(np.where(telling, -slant, -2.0), starts) > 0.0
         depth = np.where(inside, least, -least)
         np.maximum.at(out, groups, depth)
         corners = np.max([_distances(triangles[at, k], solid[of])[0] for k in range(3)], axis=0)

@@ -29,7 +29,8 @@ def of_armature(armature):
         script = scripts.load(data.action) if data is not None and data.action is not None else None
     except FootholdError:
         return []  # a picture can do without
-    return [_solid(script, prop) for prop in script.props if prop.kind in ("cylinder", "box", "place")] if script else []
+    kinds = ("cylinder", "box", "place")
+    return [_solid(script, prop) for prop in script.props if prop.kind in kinds] if script else []
 
 
 def _solid(script, prop):

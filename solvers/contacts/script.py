@@ -50,8 +50,10 @@ class Prop:
 
     @property
     def axes(self):
-        """The unit axes (three of three numbers) that `size` is told along. Azimuths count from the world's +X, about an
-        axis along X from +Y."""
+        """The unit axes (three of three numbers) that `size` is told along.
+
+        Azimuths count from the world's +X, about an axis along X from +Y.
+        """
         across = self.across or ((1.0, 0.0, 0.0) if abs(self.axis[0]) < 0.9 else (0.0, 1.0, 0.0))
         along = [a - b * sum(v * w for v, w in zip(across, self.axis)) for a, b in zip(across, self.axis)]
         length = math.sqrt(sum(v * v for v in along))
@@ -331,7 +333,8 @@ class _Reader:
 
     def corners(self, value, count, at):
         """A triangle of `count` points."""
-        if not isinstance(value, list) or len(value) != 3 or not all(type(v) is int and 0 <= v < count for v in value):
+        good = isinstance(value, list) and len(value) == 3
+        if not good or not all(type(v) is int and 0 <= v < count for v in value):
             self.wrong(at, f"must be a list of three whole numbers from 0 to below {count}, the number of points")
         return tuple(value)
 
@@ -375,7 +378,8 @@ class _Reader:
         if abs(length - 1.0) > 1e-7:  # written by hand; what was written by `to_json` stays as it is
             axis = tuple(round(v / length, _UNIT_DIGITS) for v in axis)
         kind = self.choice(row, "kind", at, PROP_KINDS)
-        points = tuple(self.three(value, f"{at}.points[{i}]") for i, value in enumerate(self.entries(row, "points", at)))
+        points = tuple(self.three(value, f"{at}.points[{i}]")
+                       for i, value in enumerate(self.entries(row, "points", at)))
         faces = tuple(self.corners(value, len(points), f"{at}.faces[{i}]")
                       for i, value in enumerate(self.entries(row, "faces", at)))
         radius = self.number(row, "radius", at, 0.0, low=0.0)

@@ -47,7 +47,8 @@ class Piece(NamedTuple):
         seen = self._seen(places, way, gap, skin.longest)
         at, edges = skin.edges_at(seen)
         a, b = (places[at, skin.ends[edges, end]] for end in (0, 1))
-        found = [self._along(at[some], a[some], b[some], way, gap) for some in _stretches(len(at), len(self.shape.offsets))]
+        found = [self._along(at[some], a[some], b[some], way, gap)
+                 for some in _stretches(len(at), len(self.shape.offsets))]
         at, faces = np.nonzero(seen[:, skin.faces].any(axis=-1)) if len(self.shape.corners) else (np.zeros(0, int),) * 2
         found += [self._amid(at[some], places[at[some, None], skin.faces[faces[some]]], way, gap)
                   for some in _stretches(len(at), len(self.shape.corners))]
@@ -150,8 +151,12 @@ def pieces_of(prop):
     if prop.kind == "box":
         axes = np.array(prop.axes)
         return [Piece(prop.name, carve.with_bevels(np.concatenate([axes, -axes]), np.ones(6, bool), mesh.box(prop)[0]))]
-    return [Piece(prop.name, shape._replace(offsets=shape.offsets + shape.normals @ point, corners=shape.corners + point))
-            for shape in carve.pieces(prop.points, prop.faces)]
+    return [Piece(prop.name, _moved(shape, point)) for shape in carve.pieces(prop.points, prop.faces)]
+
+
+def _moved(shape, way):
+    """A Convex moved by `way` (3,)."""
+    return shape._replace(offsets=shape.offsets + shape.normals @ way, corners=shape.corners + way)
 
 
 def carried(source, laid, lines):

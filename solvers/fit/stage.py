@@ -90,7 +90,8 @@ def _laid(prop, stage, prop_size):
     points = stage.place(np.array(prop.point) + np.array(prop.points).reshape(-1, 3)) - stage.place(prop.point)
     axis = stage.normal(prop.axis) if prop.kind == "plane" else stage.turn(prop.axis)[0]
     return replace(prop, point=tuple(stage.place(prop.point)), axis=tuple(axis), radius=prop_size * prop.radius,
-                   size=size, across=tuple(stage.turn(axes[0])[0]) if prop.kind == "box" else (), points=tuple(map(tuple, prop_size * points)))
+                   size=size, points=tuple(map(tuple, prop_size * points)),
+                   across=tuple(stage.turn(axes[0])[0]) if prop.kind == "box" else ())
 
 
 def _moved(contact, stage, longer):

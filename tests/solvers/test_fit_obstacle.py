@@ -24,7 +24,10 @@ def strewn(points, faces, count=90):
 
 
 def needed(prop, points, way):
-    """Metres along `way` (3,) after which no point is in a box or behind a plane; found from the prop's own axes, by where each point's line leaves each pair of sides."""
+    """Metres along `way` (3,) after which no point is in a box or behind a plane.
+
+    Found from the prop's own axes, by where each point's line leaves each pair of sides.
+    """
     off = points - prop.point
     if prop.kind == "plane":
         return max(np.max(-(off @ prop.axis) / (way @ prop.axis)), 0.0)
@@ -112,7 +115,8 @@ def test_bevels_keep_the_distance_from_edges_and_corners_nearly_that_from_faces(
 def test_the_way_out_is_to_the_side_that_a_line_is_on():
     table = Prop("table", "box", (0.0, 0.0, 0.7), size=(1.2, 0.8, 0.03))
     (thing,) = obstacle.of([table])
-    for start, end, way in (((-0.2, 0.0, 0.75), (0.1, 0.1, 0.8), (0, 0, 1)), ((0.0, -0.1, 0.6), (0.3, 0.1, 0.5), (0, 0, -1)),
+    for start, end, way in (((-0.2, 0.0, 0.75), (0.1, 0.1, 0.8), (0, 0, 1)),
+                            ((0.0, -0.1, 0.6), (0.3, 0.1, 0.5), (0, 0, -1)),
                             ((0.0, -0.5, 0.9), (0.0, -0.48, 0.4), (0, -1, 0))):
         found = thing.ways([(np.array([start]), np.array([end]))])[0]
         assert found @ way > 0.95
@@ -123,8 +127,7 @@ def test_the_way_out_is_to_the_side_that_a_line_is_on():
 # Meshes
 
 def bench():
-    """(points, faces) of an L: a seat 0.4 deep and 0.45 high, a back 0.1 thick and 0.9 high, 1 m wide; one closed surface.
-    """
+    """(points, faces) of an L, 1 m wide: a seat 0.4 deep and 0.45 high, a back 0.1 thick and 0.9 high."""
     outline = np.array([(0.0, 0.0), (0.5, 0.0), (0.5, 0.9), (0.4, 0.9), (0.4, 0.45), (0.0, 0.45)])  # (y, z)
     points = np.concatenate([np.column_stack([np.full(6, x), outline]) for x in (-0.5, 0.5)])
     caps = [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4)]
@@ -134,8 +137,8 @@ def bench():
 
 
 def mesh_prop(points, faces, name="bench"):
-    closed = mesh.closed(points, faces)
-    return Prop(name, "mesh", points=tuple(map(tuple, closed[0].tolist())), faces=tuple(map(tuple, closed[1].tolist())))
+    points, faces = (tuple(map(tuple, part.tolist())) for part in mesh.closed(points, faces))
+    return Prop(name, "mesh", points=points, faces=faces)
 
 
 def in_pieces(prop, places):
@@ -188,13 +191,15 @@ def test_corners_that_lie_on_one_another_are_one_and_all_faces_look_outwards():
     points, faces = bench()
     split = points[faces].reshape(-1, 3)
     for turned in (faces, faces[:, ::-1]):
-        out, own = mesh.closed(split, np.arange(len(split)).reshape(-1, 3)[:, [0, 1, 2] if turned is faces else [2, 1, 0]])
+        order = [0, 1, 2] if turned is faces else [2, 1, 0]
+        out, own = mesh.closed(split, np.arange(len(split)).reshape(-1, 3)[:, order])
         assert len(out) == 12
         assert np.linalg.det(out[own]).sum() / 6.0 == pytest.approx(0.4 * 0.45 + 0.1 * 0.9)
 
 
-@pytest.mark.parametrize("prop", [Prop("a", "box", size=(1.0, 1.0, 1.0), moves=True), Prop("a", "place", size=(1.0,) * 3),
-                                  Prop("a", "box"), Prop("a", radius=0.1, moves=True)])
+@pytest.mark.parametrize("prop", [Prop("a", "box", size=(1.0, 1.0, 1.0), moves=True),
+                                  Prop("a", "place", size=(1.0, 1.0, 1.0)), Prop("a", "box"),
+                                  Prop("a", radius=0.1, moves=True)])
 def test_what_moves_or_is_not_known_is_no_obstacle(prop):
     assert obstacle.of([prop]) == []
 
@@ -206,8 +211,8 @@ def test_depth_in_a_box_is_that_of_points_strewn_densely():
     triangles = np.array(_CRATE.point) + random.normal(0.0, 0.1, (200, 1, 3)) + random.normal(0.0, 0.05, (200, 3, 3))
     points, faces = mesh.box(_CRATE)
     found = mesh.depths(triangles, np.arange(200), 200, points[faces])
-    told = np.array([np.max(np.min(0.5 * np.array(_CRATE.size) - np.abs((strewn(t, np.array([[0, 1, 2]])) - _CRATE.point)
-                                   @ np.array(_CRATE.axes).T), axis=1)) for t in triangles])
+    own = [(strewn(t, np.array([[0, 1, 2]])) - _CRATE.point) @ np.array(_CRATE.axes).T for t in triangles]
+    told = np.array([np.max(np.min(0.5 * np.array(_CRATE.size) - np.abs(places), axis=1)) for places in own])
     assert (told > 0.0).sum() > 50
     assert np.abs(found - np.maximum(told, 0.0)).max() < 2e-3 and np.all(found > told - 5e-5)
 
@@ -217,7 +222,7 @@ def test_depth_in_a_hollow_thing_is_from_its_own_surface():
     points, faces = mesh.closed(*bench())
     solid = points[faces]
     tiny = 1e-4 * np.eye(3)
-    for place, depth in (((0.0, 0.2, 0.48), 0.0), ((0.0, 0.2, 0.42), 0.03), ((0.0, 0.45, 0.6), 0.05), ((0.0, 0.37, 0.8), 0.0),
-                         ((0.0, 0.41, 0.44), np.hypot(0.01, 0.01)), ((0.0, 0.45, 0.88), 0.02)):
+    for place, depth in (((0.0, 0.2, 0.48), 0.0), ((0.0, 0.2, 0.42), 0.03), ((0.0, 0.45, 0.6), 0.05),
+                         ((0.0, 0.37, 0.8), 0.0), ((0.0, 0.41, 0.44), np.hypot(0.01, 0.01)), ((0.0, 0.45, 0.88), 0.02)):
         (found,) = mesh.depths((np.array(place) + tiny)[None], np.zeros(1, int), 1, solid)
         assert found == pytest.approx(depth, abs=2e-4)

@@ -1,5 +1,5 @@
-"""A body of tubes that sways against a box, a table, a bench: each part is kept out of what it was inside of, or lies on it
-where its contact says so. How deep it lies is measured by branch and bound, which the fit knows nothing of."""
+"""A body of tubes that sways against a box, a wall, a bench: each part is kept out of what it was inside of, or lies on
+it where its contact says so. How deep it lies is measured by branch and bound, which the fit knows nothing of."""
 
 from functools import cache
 
@@ -25,7 +25,7 @@ class InProp(Scene):
 
     def __init__(self, part, kind, led, depth=_DEPTH, seconds=1.1):
         super().__init__(part, depth, led, seconds=seconds)
-        self.place = self.middle(part) + (THICK[part] - depth) * self.away  # the foremost of the prop, at mid of the part
+        self.place = self.middle(part) + (THICK[part] - depth) * self.away  # the foremost of the prop
         self.prop = self.made(kind)
         self.script = ContactScript(_FPS, _FRAMES, (self.prop, self.script.props[1]), self.script.contacts, 0.0)
 
@@ -38,8 +38,8 @@ class InProp(Scene):
         if kind in ("face", "edge", "corner"):
             axes = {"face": (aside, self.away), "edge": (self.away - aside, self.away + aside),
                     "corner": (0.6 * aside - 0.8 * axis, self.away + 0.5 * aside + 0.4 * axis)}[kind]
-            box = Prop("prop", "box", axis=tuple(rotation.normalize(axes[1])), across=tuple(rotation.normalize(axes[0])),
-                       size=(_SIZE,) * 3)
+            box = Prop("prop", "box", size=(_SIZE,) * 3, axis=tuple(rotation.normalize(axes[1])),
+                       across=tuple(rotation.normalize(axes[0])))
             corners = mesh.box(box)[0]
             first = corners[corners @ self.away < (corners @ self.away).min() + 1e-6].mean(axis=0)
             return Prop(**{**vars(box), "point": tuple(self.place - first)})
