@@ -107,7 +107,7 @@ def _lying(body, floor, fps, out):
     for role, low in zip(body.probe.roles, body.seen.low.T):
         name = _hand(role) or contact_probe.part(role)
         if name is not None:
-            lows[_region(name)] = np.fmin(lows.get(_region(name), np.inf), low)
+            lows[_region(name)] = np.fmin(lows.get(_region(name), low), low)
     for name, low in lows.items():
         hand = name.startswith("hand")
         mask = _on(low, [floor], _NEAR if hand else _LIES) & (_speed(low[:, None], fps) < _RESTS)

@@ -125,10 +125,10 @@ _MOTION = """
 
 Flips: corrections of a joint that turn over within ten frames with 3 cm on either side. Fast frames: a bone turns
 faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists, ankles and the middle of the
-thighs against a source with the body's lengths, 99th percentile. Limb and twist: how the angle to the take's limb changes in time, most
-restless limb, and that angle's mean, farthest limb; contacts ask for some of it. Path: of the middle between the
-thighs, RMS. Changed keys: channels whose bits are not those of the transfer. Frames/s: of the whole bake, on the
-machine and beside the work that this was made with.
+thighs against a source with the body's lengths, 99th percentile. Limb and twist: how the angle to the take's limb
+changes in time, most restless limb, and that angle's mean, farthest limb; contacts ask for some of it. Path: of the
+middle between the thighs, RMS. Changed keys: channels whose bits are not those of the transfer. Frames/s: of the whole
+bake, on the machine and beside the work that this was made with.
 
 """
 
