@@ -153,13 +153,20 @@ def _from_origin(triangles):
 def _distances(probe, points):
     """How far the surface of each of PARTS (P,) is from the middles of the palms, metres (palms, P), REACH at most."""
     out = np.full((len(probe.palms), len(PARTS)), REACH)
-    corners = points[probe.faces]
-    low, high = corners.min(axis=1) - REACH, corners.max(axis=1) + REACH
     for k, palm in enumerate(probe.palms.values()):
-        middle = palm.weights @ points[palm.vertices]
-        near = np.flatnonzero(((low < middle) & (middle < high)).all(axis=1))
-        np.minimum.at(out[k], probe.parts[near], _from_point(corners[near] - middle))
+        off = points - palm.weights @ points[palm.vertices]
+        near = _about(off, probe.faces)
+        np.minimum.at(out[k], probe.parts[near], _from_point(off[probe.faces[near]]))
     return out
+
+
+def _about(points, faces):
+    """Which of the faces (T, 3) of points (N, 3) have a box that comes within REACH of the origin's coordinates."""
+    near = np.arange(len(faces))
+    for values in points.T:  # few are left after the first, and far less is gathered than all corners
+        a, b, c = values[faces[near].T]
+        near = near[(np.minimum(np.minimum(a, b), c) < REACH) & (np.maximum(np.maximum(a, b), c) > -REACH)]
+    return near
 
 
 def _from_point(triangles):

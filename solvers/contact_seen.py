@@ -14,6 +14,7 @@ from .contacts import performer, script, segments, touch
 _NEAR = 0.001  # metres from floor or prop within which skin is on it
 _LIES = 0.01  # likewise of soft parts on each other and on the floor
 _RESTS = 0.02  # m/s below which what touches has come to rest; what is led there is slower in its last frames only
+_YIELDS = 0.5 * touch.STILL  # likewise of soft parts on each other, which a hand may stray on
 _SHORTEST = {"plant": 0.06, "grip": 0.12, "rest-on": 0.3}  # seconds
 _SLIDE = 0.2  # likewise of a foot that slides
 _PLACE = 0.03  # metres around a place that hands held, whose thing is not known
@@ -106,12 +107,12 @@ def _lying(body, floor, fps, out):
     for role, low in zip(body.probe.roles, body.seen.low.T):
         name = _hand(role) or contact_probe.part(role)
         if name is not None:
-            lows[_region(name)] = np.fmin(lows.get(_region(name), np.inf), low)
+            lows[_region(name)] = np.fmin(lows.get(_region(name), low), low)
     for name, low in lows.items():
         hand = name.startswith("hand")
         mask = _on(low, [floor], _NEAR if hand else _LIES) & (_speed(low[:, None], fps) < _RESTS)
         if name.startswith("leg"):
-            mask &= ~out.get((f"foot.{name[-1]}", "floor", "plant"), False)
+            mask &= np.logical_not(out.get((f"foot.{name[-1]}", "floor", "plant"), False))
         kind = "plant" if hand else "rest-on"
         out[name, "floor", kind] = _long(mask, _SHORTEST[kind], fps)
 
@@ -145,8 +146,9 @@ def _resting(body, side, away, fps, out):
                      for name in regions], axis=-1)
     nearest = np.argmin(gaps, axis=1)
     for k, name in enumerate(regions):
-        mask = (nearest == k) & (gaps[:, k] < _LIES) & (_speed(gaps[:, k, None], fps) < _RESTS)
-        out[f"hand.{side}", name, "rest-on"] = _long(mask, _SHORTEST["rest-on"], fps)
+        mask = (nearest == k) & (gaps[:, k] < _LIES) & (_speed(gaps[:, k, None], fps) < _YIELDS)
+        out[f"hand.{side}", name, "rest-on"] = _long(segments.closed(mask, int(touch.GAP * fps)), _SHORTEST["rest-on"],
+                                                     fps)
 
 
 def _clasping(body, fps, out):

@@ -113,7 +113,7 @@ _CONTACTS = """
 
 Drift: a standing heel or ball from its anchor, along the floor. Speed: of standing soles, mean. In floor: the deepest
 vertex of the body, and how many frames it is over 0.5 mm. Float: lowest skin of a standing foot over what it stands on.
-F1: frames of contacts that are found again in the baked motion, edges within two frames of sixty a second. Palm: off
+F1: frames of contacts that the baked body's skin shows, edges within two frames of sixty a second. Palm: off
 the prop's surface, and along its axis off the path, where it is in reach. Short: what a stretched limb does not reach,
 and in how many frames of contacts. In prop: how deep torso, head, thighs, shins, upper arms and forearms lie in one,
 and how many frames they are deeper than 1 mm.
@@ -124,10 +124,10 @@ _MOTION = """
 
 Flips: what the contacts move a joint by turns over within ten frames with 3 cm on either side; a cut of the take is
 none. Fast frames: a bone turns faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists,
-ankles and the middle of the thighs against the source, 99th percentile. Limb and twist: how the angle to the take's
-limb changes in time, most restless limb, and that angle's mean, farthest limb; contacts ask for some of it. Path: of
-the middle between the thighs, RMS. Changed keys: channels whose bits are not those of the transfer. Frames/s: of the
-whole bake, on the machine and beside the work that this was made with.
+ankles and the middle of the thighs against a source with the body's lengths, 99th percentile. Limb and twist: how the
+angle to the take's limb changes in time, most restless limb, and that angle's mean, farthest limb; contacts ask for
+some of it. Path: of the middle between the thighs, RMS. Changed keys: channels whose bits are not those of the
+transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with.
 
 """
 

@@ -14,7 +14,7 @@ CLASP = 0.08  # metres between the middles of two palms that hold each other
 _REST = 0.035  # metres from a capsule's surface: bodies are no capsules
 _DEEP = 0.09  # metres that a hand may lie inside of one, for the same reason
 _SHORTEST = 0.3  # seconds
-_GAP = 0.1  # seconds that a touch may be lost for
+GAP = 0.1  # seconds that a touch may be lost for
 _SURELY = 4.0  # times the median wander of a resting hand: beyond it, it has left
 _SLACK = 0.002  # metres; what shifts less stays
 _RISE = 0.02  # metres up to which the way off tells when it began
@@ -152,7 +152,7 @@ def still_runs(path, near, fps, shortest=_SHORTEST):
     """Runs (N, 2) in which a path (F, 3) is near and still for long enough."""
     speed = signals.speed(signals.smooth(path, fps, 0.04), fps)
     mask = segments.closed(segments.hysteresis((speed < STILL) & near, (speed < 1.3 * STILL) & near),
-                           int(_GAP * fps))
+                           int(GAP * fps))
     return segments.runs(segments.long_enough(mask, int(round(shortest * fps))))
 
 
