@@ -409,23 +409,29 @@ def _runs(mask):
 
 
 def _accelerations(source, target, fps, frames, faults):
-    """Of wrists and ankles, and under "hips" of what is `carried`, against the take's `in_proportion`."""
-    size = stature(target)
-    scale = STATURE / size if size else 1.0
-    joints, worst, limit = {}, None, LIMITS["acceleration_ratio"]
+    """Of wrists and ankles, and under "hips" of what is `carried`: against the take's, both scaled to one stature, and
+    against the take `in_proportion`, which alone tells faults."""
+    sizes = stature(source), stature(target)
+    known = None not in sizes
+    scales = [STATURE / size if known else 1.0 for size in sizes]
+    joints, worst, limit = {}, {}, LIMITS["acceleration_ratio"]
     for role in ("hips", "hand.L", "hand.R", "foot.L", "foot.R"):
         if role not in source.roles or role not in target.roles or len(frames) < 3:
             continue
-        theirs, ours = (scale * acceleration(path, fps) for path in in_proportion(source, target, role))
-        figures = statistics(ours, frames[1:-1]), statistics(theirs, frames[1:-1])
-        ratio = max(figures[0]["p99"], _STILL) / max(figures[1]["p99"], _STILL)
-        joints[role] = {"body": figures[0], "take": figures[1], "ratio": ratio, "limit": limit}
-        worst = ratio if worst is None else max(worst, ratio)
-        if ratio > limit:
-            at = int(np.argmax(ours - theirs))
-            faults.append(fault("acceleration_ratio", ratio, limit, frames[at + 1], role,
+        alike, ours = (scales[1] * acceleration(path, fps) for path in in_proportion(source, target, role))
+        path = carried(source, target)[0] if role == "hips" else source.motion.positions[:, source.roles[role]]
+        theirs = scales[0] * acceleration(path, fps)
+        body, take, like = (statistics(values, frames[1:-1]) for values in (ours, theirs, alike))
+        ratios = {name: max(body["p99"], _STILL) / max(other["p99"], _STILL)
+                  for name, other in (("ratio", take), ("ratio_in_proportion", like))}
+        joints[role] = {"body": body, "take": take, **ratios, "limit": limit}
+        worst = {name: max(ratio, worst.get(name, 0.0)) for name, ratio in ratios.items()}
+        if ratios["ratio_in_proportion"] > limit:
+            at = int(np.argmax(ours - alike))
+            faults.append(fault("acceleration_ratio", ratios["ratio_in_proportion"], limit, frames[at + 1], role,
                                 target.names[target.roles[role]], frames))
-    return {"ratio": worst, "scaled_to_stature_m": STATURE if size else None, "joints": joints}
+    return {"ratio": None, "ratio_in_proportion": None, **worst,
+            "scaled_to_stature_m": STATURE if known else None, "joints": joints}
 
 
 def in_proportion(source, target, role):

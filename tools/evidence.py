@@ -88,6 +88,7 @@ MOTION = {  # the metrics of the motion as a whole
     "flips": Figure("10 flips", "metrics.turnovers.count", 0.0, 0.0, "{:.0f}"),
     "fast": Figure("11 fast frames", "metrics.angular_speed_deg_per_s.frames_over", 0.0, 1.0, "{:.0f}"),
     "acceleration": Figure("12 acceleration", "metrics.acceleration_m_per_s2.ratio", 1.1, 0.02),
+    "proportion": Figure("in proportion", "metrics.acceleration_m_per_s2.ratio_in_proportion", 1.1, 0.02),
     "direction": Figure("13 limb std, deg", "metrics.limb_direction_deg.std", None, 0.05),
     "direction_mean": Figure("mean", "metrics.limb_direction_deg.mean", None, 0.1, "{:.1f}"),
     "twist": Figure("14 twist std, deg", "metrics.twist_deg.std", None, 0.05),
@@ -124,10 +125,11 @@ _MOTION = """
 
 Flips: what the contacts move a joint by turns over within ten frames with 3 cm on either side; a cut of the take is
 none. Fast frames: a bone turns faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists,
-ankles and the middle of the thighs against a source with the body's lengths, 99th percentile. Limb and twist: how the
-angle to the take's limb changes in time, most restless limb, and that angle's mean, farthest limb; contacts ask for
-some of it. Path: of the middle between the thighs, RMS. Changed keys: channels whose bits are not those of the
-transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with.
+ankles and the middle of the thighs against the source, 99th percentile, both scaled to one stature; in proportion:
+against a source whose limbs and trunk are as long as the body's, as longer limbs at the same angles swing harder. Limb
+and twist: how the angle to the take's limb changes in time, most restless limb, and that angle's mean, farthest limb;
+contacts ask for some of it. Path: of the middle between the thighs, RMS. Changed keys: channels whose bits are not
+those of the transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with.
 
 """
 

@@ -103,7 +103,7 @@ def test_figures_before_the_contacts_are_those_of_a_transferred_bake(stage, monk
     for role, joint in plain["metrics"]["acceleration_m_per_s2"]["joints"].items():
         for fault in asked:
             if (fault["metric"], fault["role"]) == ("acceleration_ratio", role):
-                assert fault["before"]["transfer"] == pytest.approx(joint["ratio"], rel=1e-3)
+                assert fault["before"]["transfer"] == pytest.approx(joint["ratio_in_proportion"], rel=1e-3)
 
 
 def transferred_only(fit_steps):
