@@ -438,8 +438,8 @@ def in_proportion(source, target, role):
     """(World path (F, 3) of the take's joint as a performer with the body's lengths would go it, the body's path).
 
     Limbs that turn alike swing as far as they are long, and a longer trunk carries the arms farther: that is no fault
-    of a transfer. So the way of what is `carried` is scaled with the legs; from there on the trunk as a whole, upper and
-    lower limb are made as long as the body's, each by its own factor. Under "hips" it is the way alone.
+    of a transfer. So the way of what is `carried` is scaled with the legs; from there on the trunk as a whole,
+    upper and lower limb are made as long as the body's, each by its own factor. Under "hips" it is the way alone.
     """
     theirs, ours = carried(source, target)
     legs = leg_length(source), leg_length(target)
