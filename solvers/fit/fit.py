@@ -8,8 +8,26 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import (clear, ease, feet, ground, grounded, hands, hook, limbs, lying, obstacle, reach, root, shots, sole, speed,
-               stage, touch, wish)
+from . import (
+    clear,
+    ease,
+    feet,
+    ground,
+    grounded,
+    hands,
+    hook,
+    limbs,
+    lying,
+    obstacle,
+    reach,
+    root,
+    shots,
+    sole,
+    speed,
+    stage,
+    touch,
+    wish,
+)
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
