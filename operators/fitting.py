@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..solvers.contacts import performer
-from ..solvers.contacts.script import not_solid
+from ..solvers.contacts.script import REGIONS, not_solid
 from ..solvers.fit.body import body_of
 from ..solvers.fit.fit import Options, fit
 from ..solvers.fit.level import levelled
@@ -86,7 +86,8 @@ def _told(fitted, frames, notes):
 
 
 def _bone(fitted, part):
-    """The name of the body's bone that stands for a role, or for the trunk."""
+    """The name of the body's bone that stands for a role, an effector of contacts or the trunk."""
     roles = fitted.plan.body.roles
-    role = part if part != "trunk" else "chest" if "chest" in roles else "hips"
-    return fitted.plan.body.skeleton.names[roles[role]]
+    region, _, side = part.partition(".")
+    listed = [part, *(f"{name}.{side}" for name in REGIONS.get(region, ())), "chest", "hips"]
+    return fitted.plan.body.skeleton.names[roles[next(role for role in listed if role in roles)]]

@@ -129,7 +129,8 @@ ankles and the middle of the thighs against the source, 99th percentile, both sc
 against a source whose limbs and trunk are as long as the body's, as longer limbs at the same angles swing harder. Limb
 and twist: how the angle to the take's limb changes in time, most restless limb, and that angle's mean, farthest limb;
 contacts ask for some of it. Path: of the middle between the thighs, RMS. Changed keys: channels whose bits are not
-those of the transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with.
+those of the transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with. The
+hips of crouch, crawl and push-ups never move in the file: what the body does to lie on the floor is against nothing.
 
 """
 
