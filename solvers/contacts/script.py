@@ -140,8 +140,10 @@ def active(script, effector=None):
 
 
 def is_empty(script):
-    """Whether nothing in a script is for a body to heed: no contact that counts, no prop and no floor."""
-    return not active(script) and not script.props and script.floor is None
+    """Whether a script asks for nothing: it has no contact, or none but mute ones and neither props nor floor, which stand
+    in the body's way beside any contact; nor is it grounded."""
+    nothing = not active(script) and not script.props and script.floor is None
+    return not script.grounded and (not script.contacts or nothing)
 
 
 def not_solid(prop):

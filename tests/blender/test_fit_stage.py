@@ -92,7 +92,7 @@ def test_contacts_change_the_keys_and_lie_ready_on_the_body(stage):
 
 
 @pytest.mark.parametrize("script", [
-    replace(SCRIPT, contacts=(), props=(), floor=None),
+    replace(SCRIPT, contacts=()),
     replace(SCRIPT, contacts=(replace(plant("L", 0.1, 0.4, 0.1), mute=True),), props=(), floor=None)],
     ids=["empty", "muted"])
 @pytest.mark.parametrize("travel", [Travel(), Travel("object"), Travel(horizontal=1.0, vertical=1.0)],

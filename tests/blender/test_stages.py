@@ -109,7 +109,7 @@ def test_figures_before_the_contacts_are_those_of_a_transferred_bake(stage, monk
 def transferred_only(fit_steps):
     """A stage "contacts" that scales the way about the same place, and leaves the motion as it was transferred."""
     def steps(armature, plan, take, script, *more):
-        empty = replace(script, contacts=(), props=(), floor=None)
+        empty = replace(script, contacts=())
         fitted, kept = yield from fit_steps(armature, plan, take, script, *more)
         centred = fitted.plan._replace(turned_rest=plan.turned_rest)  # feet are levelled by the contacts
         still, _ = yield from fit_steps(armature, centred, take, empty, *more)

@@ -147,11 +147,10 @@ def test_between_two_stands_a_foot_rises_in_what_time_there_is():
     assert jerk[0] < 0.5 * jerk[1] and jerk[0] < 0.004
 
 
-@pytest.mark.parametrize("mute", [True, False])
 @pytest.mark.parametrize("name", _POSES)
-def test_a_floor_without_a_contact_is_still_a_floor(name, mute):
+def test_a_floor_without_a_contact_that_counts_is_still_a_floor(name):
     scene = fitted(name)[0]
-    muted = tuple(replace(c, mute=True) for c in scene.script.contacts * mute)
+    muted = tuple(replace(c, mute=True) for c in scene.script.contacts)
     script = replace(scene.script, props=(), contacts=muted)
     out = fit(scene.body, script, scene.motion, scene.palms, _FPS)
     assert scene.lowest(scene.played(out.pose)).min() > -5e-5 and not out.left and not out.misses
