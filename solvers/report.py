@@ -277,7 +277,7 @@ def again(faults, source, other, fps, frames):
             rows = (frames[1:] >= told["first"]) & (frames[1:] <= told["last"])
             value = float(speeds[rows, other.names.index(told["bone"])].max())
         elif told["metric"] == "acceleration_ratio":
-            value = joints[told["role"]]["ratio"]
+            value = joints[told["role"]]["ratio_in_proportion"]
         elif told["metric"] == "root_path_rms_percent_of_leg":
             value = _root_path(source, other, fps, frames, [], [])["rms_percent_of_leg"]
         out.append(value)
