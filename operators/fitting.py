@@ -4,13 +4,17 @@ import bpy
 import numpy as np
 
 from ..solvers.contacts import performer
-from ..solvers.contacts.script import not_solid
+from ..solvers.contacts.script import REGIONS, not_solid
 from ..solvers.fit.body import body_of
 from ..solvers.fit.fit import Options, fit
 from ..solvers.fit.level import levelled
 from ..solvers.fit.wish import Wish
 from . import moved
 from .bridge import keys, samples, skin
+
+# licence -> (what a report calls it, how many of its units a script's is, digits)
+_UNITS = {"height": ("height_mm", 1000.0, 1), "azimuth": ("azimuth_degrees", 1.0, 1),
+          "tilt": ("tilt_degrees", 1.0, 1), "time": ("time_s", 1.0, 3)}
 
 
 def fit_steps(armature, plan, take, script, fps, options=Options(), action=None):
@@ -74,14 +78,16 @@ def _told(fitted, frames, notes):
                            surface=m.surface) for m in fitted.misses],
             "inside": [row(i.frame, _bone(fitted, i.part), i.millimetres, part=i.part, surface=i.surface)
                        for i in fitted.left],
-            "licence_mm": {contact: round(1000.0 * metres, 1) for contact, metres in fitted.spent.items()},
+            "licence": {contact: {_UNITS[name][0]: round(_UNITS[name][1] * amount, _UNITS[name][2])
+                                  for name, amount in used.items()} for contact, used in fitted.spent.items()},
             "broken_by_edits": [row(b.frame, names[b.bone], b.millimetres, contact=b.contact,
                                     effector=contacts[b.contact].effector, surface=contacts[b.contact].surface)
                                 for b in fitted.broken]}
 
 
 def _bone(fitted, part):
-    """The name of the body's bone that stands for a role, or for the trunk."""
+    """The name of the body's bone that stands for a role, an effector of contacts or the trunk."""
     roles = fitted.plan.body.roles
-    role = part if part != "trunk" else "chest" if "chest" in roles else "hips"
-    return fitted.plan.body.skeleton.names[roles[role]]
+    region, _, side = part.partition(".")
+    listed = [part, *(f"{name}.{side}" for name in REGIONS.get(region, ())), "chest", "hips"]
+    return fitted.plan.body.skeleton.names[roles[next(role for role in listed if role in roles)]]

@@ -134,6 +134,16 @@ def moved_lines(found):
     return lines
 
 
+_SPENT = {"height_mm": "{:+g} mm along the pole", "azimuth_degrees": "{:+g}° round it", "tilt_degrees": "tilted {:+g}°",
+          "time_s": "{:g} s shorter"}
+
+
+def licence_lines(found):
+    """Rows of a contact, a tab and how it was moved: what a bake used of the contacts' licences."""
+    return [f"{contact}\t{', '.join(_SPENT[name].format(amount) for name, amount in used.items())}"
+            for contact, used in found.get("licence", {}).items()]
+
+
 def stage_counts(shown):
     """stage -> how many of the listed faults it brought in, in the order of the bake."""
     found = [fault.stage for fault in shown.faults]

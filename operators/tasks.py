@@ -197,8 +197,9 @@ def _say(done):
         terminal.say(f"bone '{bone}' does not follow its keys, by up to {degrees:g} degrees: {reason}")
     for miss in review.misses(done.contacts):
         terminal.say(miss.sentence)
-    for name, metres in done.contacts.get("licence_mm", {}).items():
-        terminal.say(f"contact '{name}' was moved by {metres:g} mm along its pole, within its licence")
+    for line in review.licence_lines(done.contacts):
+        name, words = line.split("\t")
+        terminal.say(f"contact '{name}' was moved within its licence: {words}")
     for note in (*done.contacts.get("notes", ()), *done.notes):
         terminal.say(note)
 

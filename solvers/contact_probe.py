@@ -1,8 +1,9 @@
 """What is looked at on a body's skin, frame by frame, to tell how it keeps its contacts.
 
 Everything is picked once on the skin at rest, as vertices that stay the same; `look` then reduces one frame of them to
-a few numbers. The sole stands where its heel or ball is, a point that vertices about it carry with fixed weights. Props
-are met by faces, not by vertices alone, so that coarse and dense meshes of one shape give the same depth.
+a few numbers. The sole stands where its heel or ball is, a point that vertices about it carry with fixed weights; so is
+the middle of a palm. Props and palms are met by faces, not by vertices alone, so that coarse and dense meshes of one
+shape give the same depth and distance.
 """
 
 from typing import NamedTuple
@@ -10,22 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from . import anatomy, mesh, rotation
-from .anatomy import SIDES
+from .anatomy import FINGERS, SIDES
 from .contacts import performer, script
 from .fit import flesh
+from .fit.carried import carried, soles
 
 PARTS = ("torso", "head", *(f"{part}.{side}" for part in ("thigh", "shin", "upper_arm", "forearm") for side in SIDES))
-_ALONE = (0.99, 0.97, 0.94, 0.9, 0.8, 0.65, 0.5, 0.0)  # weights from which one bone carries a vertex alone
-_EVEN = 0.1  # of the length of a sole: what is so near its point counts alike
-_TRUE = 5e-4  # metres that a point may be off where the vertices have it
-_HEAVY = 0.7  # weight of one vertex at most: more would make much of its bending
 
-
-class Carried(NamedTuple):
-    """A point that vertices carry: the sum of their places by weights that sum to 1."""
-
-    vertices: np.ndarray  # (V,)
-    weights: np.ndarray  # (V,)
+REACH = 0.05  # metres around a palm in which the skin of the body is looked for
 
 
 class Probe(NamedTuple):
@@ -36,7 +29,8 @@ class Probe(NamedTuple):
     starts: np.ndarray  # (R,) where in `body` those of each role start
     roles: list  # R roles that have skin
     feet: dict  # side -> (V,) vertices of foot and toes
-    soles: dict  # "heel.L", "ball.L", ... -> Carried
+    soles: dict  # "heel.L", "ball.L", ... -> carried.Carried
+    palms: dict  # side -> carried.Carried
     faces: np.ndarray  # (T, 3) vertices of the faces that may not be inside a prop
     parts: np.ndarray  # (T,) indices into PARTS
     props: tuple  # script.Prop that a depth can be told for
@@ -50,6 +44,7 @@ class Seen(NamedTuple):
     feet: np.ndarray  # (sides,) height of the lowest vertex of each foot, in the Probe's order
     soles: np.ndarray  # (soles, 3) in the Probe's order
     depths: np.ndarray  # (props, PARTS) how deep a part lies in a prop, 0 outside
+    palms: np.ndarray  # (palms, PARTS) how far a part's surface is from the middle of a palm, REACH at most
 
 
 def probe(figure, skin, props=()):
@@ -59,13 +54,15 @@ def probe(figure, skin, props=()):
     shown, starts = np.unique(own[body], return_index=True)
     points = flesh.soles(figure, skin).points
     feet = {side: np.flatnonzero(_are(own, roles, (f"foot.{side}", f"toe.{side}"))) for side in SIDES}
-    soles = {name: _sole(figure, skin, points, name, feet[name[-1]]) for name in points if len(feet[name[-1]])}
-    part_of = np.array([_part(role) for role in roles] + [-1])[own]  # (N,)
+    stood = {f"{part}.{side}": point for side, found in feet.items() if len(found) and f"heel.{side}" in points
+             for part, point in soles(figure, skin, points, side, found).items()}
+    part_of = np.array([PARTS.index(part(role)) if part(role) else -1 for role in roles] + [-1])[own]  # (N,)
     faces = skin.faces[(part_of[skin.faces] >= 0).all(axis=1)]
     feet = {side: found for side, found in feet.items() if len(found)}
     props = tuple(prop for prop in props if not script.not_solid(prop))
-    return Probe(len(own), body, starts, [roles[i] for i in shown], feet, soles, faces, part_of[faces[:, 0]],
-                 props, tuple(_solid(prop) for prop in props))
+    return Probe(len(own), body, starts, [roles[i] for i in shown], feet, stood,
+                 _palms(figure, skin, own, roles), faces, part_of[faces[:, 0]], props,
+                 tuple(_solid(prop) for prop in props))
 
 
 def look(probe, points):
@@ -75,55 +72,35 @@ def look(probe, points):
                 np.array([heights[found].min() for found in probe.feet.values()]),
                 np.array([one.weights @ points[one.vertices] for one in probe.soles.values()]).reshape(-1, 3),
                 np.array([_depths(probe, prop, solid, points) for prop, solid in zip(probe.props, probe.solids)]
-                         ).reshape(-1, len(PARTS)))
+                         ).reshape(-1, len(PARTS)),
+                _distances(probe, points))
 
 
 def _are(own, roles, wanted):
     return np.isin(own, [roles.index(role) for role in wanted if role in roles])
 
 
-def _part(role):
-    """The place in PARTS of what a role's skin counts for, -1 for hands and feet."""
+def _palms(figure, skin, own, roles):
+    """side -> Carried of the palms whose hands have skin."""
+    out = {}
+    for side, palm in flesh.palms(figure, skin)[0].items():
+        hand = np.flatnonzero(_are(own, roles, (f"hand.{side}", *(f"{finger}.{n}.{side}" for finger in FINGERS
+                                                                  for n in range(4)))))
+        if len(hand):
+            out[side] = carried(skin, hand, performer.place(palm, figure.rest)[0], palm.joint,
+                                np.linalg.norm(palm.offset))
+    return out
+
+
+def part(role):
+    """The one of PARTS that a role's skin counts for, None for hands and feet."""
     if role in PARTS:
-        return PARTS.index(role)
+        return role
     if role in ("jaw", "eye.L", "eye.R") or role in anatomy.neck([role]):
-        return PARTS.index("head")
+        return "head"
     if role == "hips" or role in anatomy.torso([role]) or role.split(".")[0] == "shoulder":
-        return PARTS.index("torso")
-    return -1
-
-
-def _sole(figure, skin, points, name, own):
-    """A point of the sole as Carried by the skin of its foot, nearer skin more than farther.
-
-    What other bones carry along bends away from the point: only vertices count that its bone carries alone, or as
-    nearly alone as there are enough of about it.
-    """
-    place = performer.place(points[name], figure.rest)[0]
-    size = np.linalg.norm(place - performer.place(points[_other(name)], figure.rest)[0])
-    off = skin.points[own] - place
-    share = np.sum(skin.weights[own] * (skin.bones[own] == points[name].joint), axis=1)
-    sets = [mask for mask in (share >= least for least in _ALONE) if mask.any()]
-    for mask in sets:  # the last are all vertices of the foot: they carry it as well as it goes
-        weights = _weights(off[mask], _EVEN + np.linalg.norm(off[mask], axis=1) / size)
-        if np.linalg.norm(weights @ off[mask]) < _TRUE and np.abs(weights).max() < _HEAVY:
-            break
-    return Carried(own[mask], weights)
-
-
-def _other(name):
-    part, side = name.split(".")
-    return f"{'ball' if part == 'heel' else 'heel'}.{side}"
-
-
-def _weights(off, doubt):
-    """Weights (V,) of sum 1 by which points at `off` (V, 3) from a place have it as their mean.
-
-    Of all such weights they are those with the least sum of squares, each times the square of its point's `doubt` (V,).
-    They keep the place where it belongs however the points turn together.
-    """
-    system = np.concatenate([off.T, np.ones((1, len(off)))]) / doubt
-    return np.linalg.lstsq(system, np.array([0.0, 0.0, 0.0, 1.0]), rcond=1e-6)[0] / doubt
+        return "torso"
+    return None
 
 
 def _solid(prop):
@@ -171,3 +148,35 @@ def _from_origin(triangles):
     distance = np.linalg.norm(foot, axis=-1).min(axis=1)
     turn = triangles[..., 0] * sides[..., 1] - triangles[..., 1] * sides[..., 0]  # which side of each edge it is on
     return np.where((turn > 0.0).all(axis=1) | (turn < 0.0).all(axis=1), 0.0, distance)
+
+
+def _distances(probe, points):
+    """How far the surface of each of PARTS (P,) is from the middles of the palms, metres (palms, P), REACH at most."""
+    out = np.full((len(probe.palms), len(PARTS)), REACH)
+    for k, palm in enumerate(probe.palms.values()):
+        off = points - palm.weights @ points[palm.vertices]
+        near = _about(off, probe.faces)
+        np.minimum.at(out[k], probe.parts[near], _from_point(off[probe.faces[near]]))
+    return out
+
+
+def _about(points, faces):
+    """Which of the faces (T, 3) of points (N, 3) have a box that comes within REACH of the origin's coordinates."""
+    near = np.arange(len(faces))
+    for values in points.T:  # few are left after the first, and far less is gathered than all corners
+        a, b, c = values[faces[near].T]
+        near = near[(np.minimum(np.minimum(a, b), c) < REACH) & (np.maximum(np.maximum(a, b), c) > -REACH)]
+    return near
+
+
+def _from_point(triangles):
+    """Distances (T,) of the origin from triangles (T, 3, 3): from the plane where it is over the inside, else from the
+    nearest side."""
+    sides = np.roll(triangles, -1, axis=1) - triangles
+    normal = rotation.cross(sides[:, 0], sides[:, 1])
+    inside = (rotation.dot(rotation.cross(sides, -triangles), normal[:, None]) >= 0.0).all(axis=1)
+    area = np.linalg.norm(normal, axis=-1)
+    part = -np.sum(triangles * sides, axis=-1) / np.maximum(np.sum(sides * sides, axis=-1), 1e-18)
+    nearest = np.linalg.norm(triangles + np.clip(part, 0.0, 1.0)[..., None] * sides, axis=-1).min(axis=1)
+    return np.where(inside & (area > 0.0), np.abs(rotation.dot(triangles[:, 0], normal)) / np.maximum(area, 1e-18),
+                    nearest)

@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import contact_probe, rotation
+from . import contact_probe, contact_seen, rotation
 from . import report as transfer_report
 from .contacts import performer, script, segments
-from .contacts.extract import extract
-from .errors import FootholdError
 from .report import fault, number, statistics
 from .skeleton import Motion
 from .transfer import Figure
@@ -41,10 +39,8 @@ _WORDS = {
 }
 _MEAN = ("skate_speed_mm_per_s", "grip_mean_mm", "contact_lost_percent")  # told by their mean, the others by the worst
 _WHOLE = (*_MEAN, "skate_drift_mm")  # faults of a whole contact, the others of the frames that are over the limit
-_STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
 _EDGE = 2.0 / 60.0  # seconds by which the edge of a contact may be missed
 _INSIDE = 0.1  # of a frame, by which a contact is rounded: it is there at the whole frames within its interval
-_TRUNK = ("hips", "belly", "chest")
 _CHAINS = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot")}
 
 
@@ -245,12 +241,6 @@ def _skating(contacts, body):
             _faults("skate_drift_mm", drifts) + _faults("skate_speed_mm_per_s", speeds))
 
 
-def _height(contacts, contact):
-    """The height that a plant stands at: the floor, or a step over it; None where neither is known."""
-    height = float(np.median(contact.path["z"])) if contact.path.get("z") else contacts.floor
-    return height if contacts.floor is None or height - contacts.floor > _STEP else contacts.floor
-
-
 def _stands(contacts, body):
     """The Touches of plants: the lowest skin of a foot, or a palm, that should be at the height of what it stands on.
 
@@ -259,7 +249,7 @@ def _stands(contacts, body):
     out, order = [], list(body.probe.feet)
     for contact in script.active(contacts):
         limb, _, side = contact.effector.partition(".")
-        rows, height = _rows(contact, body.times), _height(contacts, contact)
+        rows, height = _rows(contact, body.times), contact_seen.height(contacts, contact)
         if contact.kind != "plant" or not len(rows) or height is None:
             continue
         if limb == "foot" and side in order:
@@ -301,7 +291,7 @@ def _in_steps(contacts, body):
     out = []
     for side, low in zip(body.probe.feet, body.seen.feet.T):
         for contact in script.active(contacts, f"foot.{side}"):
-            height = _height(contacts, contact)
+            height = contact_seen.height(contacts, contact)
             if contact.kind == "plant" and height > contacts.floor:
                 rows = _rows(contact, body.times)
                 out.append(_piece(body, contact, rows, 1000.0 * np.maximum(height - low[rows], 0.0)))
@@ -489,70 +479,53 @@ def _meant(contacts, prop, body):
 # Found again
 
 def _agreement(contacts, body):
-    """Contacts extracted from the body's own motion against the script's, frame by frame.
+    """Contacts that the body shows (`contact_seen`) against the script's, frame by frame.
 
-    Edges may be missed by two frames of sixty a second. Muted contacts count neither way.
+    Edges may be missed by two frames of sixty a second. Muted contacts count neither way. What stands at a place that
+    hands held is not known: there it counts only whether a hand is where it should be.
     """
-    try:
-        found = _found_again(contacts, body)
-    except FootholdError as error:
-        return {"contact_agreement": None}, [], [f"Contacts were not looked for again: {error}"]
-    wanted = _masks(script.active(contacts), body.times)
-    muted = _masks([c for c in contacts.contacts if c.mute], body.times)
+    found, unseen = contact_seen.found(contacts, body), contact_seen.unseen(contacts)
+    wanted = _masks([c for c in script.active(contacts) if c not in unseen], body.times)
+    muted = _masks([*unseen, *(c for c in contacts.contacts if c.mute)], body.times)
     kinds, total = {}, np.zeros(4)
     edge = int(round(_EDGE * contacts.fps))
     none = np.zeros(len(body.times), bool)
     for key in sorted({*wanted, *found}):
         counted = ~_wider(muted.get(key, none), edge)
         want, have = wanted.get(key, none) & counted, found.get(key, none) & counted
-        counts = np.array([mask.sum() for mask in (have & _wider(want, edge), have, want & _wider(have, edge), want)])
+        allowed = _wider(want, edge)
+        if key[1] == "place":
+            have = have & allowed
+        counts = np.array([mask.sum() for mask in (have & allowed, have, want & _wider(have, edge), want)])
         kinds[key[2]] = kinds.get(key[2], 0) + counts
         total = total + counts
+    notes = [f"What touches '{name}' was not looked for again: the skin does not tell."
+             for name in sorted({c.surface for c in unseen})]
     if not total.any():
-        return {"contact_agreement": None}, [], []
-    return ({"contact_agreement": {**_scores(total), "kinds": {kind: _scores(c) for kind, c in sorted(kinds.items())}}},
-            _faults("contact_lost_percent", _lost(contacts, body, found)), [])
-
-
-def _found_again(contacts, body):
-    """Key of a contact -> frames (F,) in which `extract` finds it in the body's motion. Raises its FootholdError."""
-    again = extract(body.figure, body.motion, contacts.fps, _sought(contacts))
-    return _masks(again.contacts, body.times - body.times[0])
+        return {"contact_agreement": None}, [], notes
+    kinds = {kind: _scores(c) for kind, c in sorted(kinds.items()) if c.any()}
+    return ({"contact_agreement": {**_scores(total), "kinds": kinds}},
+            _faults("contact_lost_percent", _lost(contacts, body, found)), notes)
 
 
 def _lost(contacts, body, found=None):
-    """Contacts in percent: 100 in frames that are not found again, 0 in the others."""
-    found = _found_again(contacts, body) if found is None else found
+    """Contacts in percent: 100 in frames in which the body does not show them, 0 in the others."""
+    found = contact_seen.found(contacts, body) if found is None else found
     edge, none = int(round(_EDGE * contacts.fps)), np.zeros(len(body.times), bool)
-    out = []
+    unseen, out = contact_seen.unseen(contacts), []
     for contact in script.active(contacts):
-        rows = _rows(contact, body.times)
-        missed = ~_wider(found.get(_key(contact), none), edge)[rows]
-        out.append(_piece(body, contact, rows, 100.0 * missed))
+        if contact not in unseen:
+            rows = _rows(contact, body.times)
+            missed = ~_wider(found.get(contact_seen.key(contact), none), edge)[rows]
+            out.append(_piece(body, contact, rows, 100.0 * missed))
     return out
-
-
-def _sought(contacts):
-    """What `extract` shall look for: the script's own cylinder, fixed places, or no prop."""
-    cylinders = [prop for prop in contacts.props if prop.kind == "cylinder"]
-    if cylinders:
-        return cylinders[0]
-    return "auto" if any(not prop.object for prop in contacts.props) else "none"
-
-
-def _key(contact):
-    """What makes two contacts the same; fixed places may be numbered otherwise, and where on another body's trunk the
-    hips end and the belly begins is a matter of its joints."""
-    surface = "place" if contact.surface.startswith("place ") else contact.surface
-    surface = "trunk" if surface in _TRUNK else surface
-    return contact.effector, surface, contact.kind
 
 
 def _masks(listed, times):
     """Key of a contact -> frames (F,) in which it is there."""
     out = {}
     for contact in listed:
-        out.setdefault(_key(contact), np.zeros(len(times), bool))[_rows(contact, times)] = True
+        out.setdefault(contact_seen.key(contact), np.zeros(len(times), bool))[_rows(contact, times)] = True
     return out
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import anatomy, rotation
+from . import anatomy, cuts, rotation
 from .errors import FootholdError
 from .skeleton import Motion
 
@@ -28,6 +28,7 @@ LIMITS = {
 _SPEED_FACTOR = 1.5
 _STILL = 0.05  # m/s^2; the source's acceleration counts as at least this, or rounding alone would give a ratio
 _BODY_TO_STATURE = 1.18  # from ankle over thigh to head joint, to the height from sole to crown; a grown-up's
+_LIMBS = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot")}
 _AIMED = ("upper_arm", "forearm", "thigh", "shin")
 WORST_FAULTS = 200
 
@@ -276,7 +277,7 @@ def again(faults, source, other, fps, frames):
             rows = (frames[1:] >= told["first"]) & (frames[1:] <= told["last"])
             value = float(speeds[rows, other.names.index(told["bone"])].max())
         elif told["metric"] == "acceleration_ratio":
-            value = joints[told["role"]]["ratio"]
+            value = joints[told["role"]]["ratio_in_proportion"]
         elif told["metric"] == "root_path_rms_percent_of_leg":
             value = _root_path(source, other, fps, frames, [], [])["rms_percent_of_leg"]
         out.append(value)
@@ -381,6 +382,8 @@ def _bone_sources(source, target, found):
 def _angular_speeds(source, target, found, fps, frames, faults):
     bones, over_any = {}, np.zeros(max(len(frames) - 1, 0), bool)
     theirs, ours = angular_speed(source.motion.rotations, fps), angular_speed(target.motion.rotations, fps)
+    over_cuts = cuts.find(source.motion.positions[:, sorted(set(source.roles.values()))], fps) - 1
+    theirs[over_cuts] = ours[over_cuts] = 0.0  # what goes from shot to shot is no motion
     least = LIMITS["angular_speed_deg_per_s"]
     for j, role, follows in _bone_sources(source, target, found):
         speed = ours[:, j]
@@ -406,37 +409,52 @@ def _runs(mask):
 
 
 def _accelerations(source, target, fps, frames, faults):
-    """Of wrists and ankles, and under "hips" of what is `carried`: the same place of both pelvises."""
+    """Of wrists and ankles, and under "hips" of what is `carried`: against the take's, both scaled to one stature, and
+    against the take `in_proportion`, which alone tells faults."""
     sizes = stature(source), stature(target)
     known = None not in sizes
     scales = [STATURE / size if known else 1.0 for size in sizes]
-    joints, worst = {}, None
+    joints, worst, limit = {}, {}, LIMITS["acceleration_ratio"]
     for role in ("hips", "hand.L", "hand.R", "foot.L", "foot.R"):
         if role not in source.roles or role not in target.roles or len(frames) < 3:
             continue
-        places = carried(source, target) if role == "hips" else [side.motion.positions[:, side.roles[role]]
-                                                                 for side in (source, target)]
-        theirs, ours = (acceleration(place, fps) * scale for place, scale in zip(places, scales))
-        figures = statistics(ours, frames[1:-1]), statistics(theirs, frames[1:-1])
-        ratio = max(figures[0]["p99"], _STILL) / max(figures[1]["p99"], _STILL)
-        # limbs that are long for the body's size swing harder at the same angles: that is no fault
-        reach = [_reach(side, role) for side in (source, target)]
-        longer = reach[1] * scales[1] / (reach[0] * scales[0]) if all(reach) else 1.0
-        limit = LIMITS["acceleration_ratio"] * max(1.0, longer)
-        joints[role] = {"body": figures[0], "take": figures[1], "ratio": ratio, "limit": limit}
-        worst = ratio if worst is None else max(worst, ratio)
-        if ratio > limit:
-            at = int(np.argmax(ours - theirs))
-            faults.append(fault("acceleration_ratio", ratio, limit, frames[at + 1], role,
+        alike, ours = (scales[1] * acceleration(path, fps) for path in in_proportion(source, target, role))
+        path = carried(source, target)[0] if role == "hips" else source.motion.positions[:, source.roles[role]]
+        theirs = scales[0] * acceleration(path, fps)
+        body, take, like = (statistics(values, frames[1:-1]) for values in (ours, theirs, alike))
+        ratios = {name: max(body["p99"], _STILL) / max(other["p99"], _STILL)
+                  for name, other in (("ratio", take), ("ratio_in_proportion", like))}
+        joints[role] = {"body": body, "take": take, **ratios, "limit": limit}
+        worst = {name: max(ratio, worst.get(name, 0.0)) for name, ratio in ratios.items()}
+        if ratios["ratio_in_proportion"] > limit:
+            at = int(np.argmax(ours - alike))
+            faults.append(fault("acceleration_ratio", ratios["ratio_in_proportion"], limit, frames[at + 1], role,
                                 target.names[target.roles[role]], frames))
-    return {"ratio": worst, "scaled_to_stature_m": STATURE if known else None, "joints": joints}
+    return {"ratio": None, "ratio_in_proportion": None, **worst,
+            "scaled_to_stature_m": STATURE if known else None, "joints": joints}
 
 
-def _reach(side, role):
-    """Length in metres of the limb that carries a hand or foot, None for the hips."""
+def in_proportion(source, target, role):
+    """(World path (F, 3) of the take's joint as a performer with the body's lengths would go it, the body's path).
+
+    Limbs that turn alike swing as far as they are long, and a longer trunk carries the arms farther: that is no fault
+    of a transfer. So the way of what is `carried` is scaled with the legs; from there on the trunk as a whole,
+    upper and lower limb are made as long as the body's, each by its own factor. Under "hips" it is the way alone.
+    """
+    theirs, ours = carried(source, target)
+    legs = leg_length(source), leg_length(target)
+    way = legs[1] / legs[0] if all(legs) else 1.0
+    path, places = way * theirs, (theirs, ours)
+    if role == "hips":
+        return path, ours
     part, _, letter = role.partition(".")
-    chain = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("thigh", "shin", "foot")}.get(part, ())
-    return _chain_length(side, [f"{p}.{letter}" for p in chain]) if chain else None
+    for joint in (f"{name}.{letter}" for name in _LIMBS[part]):
+        if joint in source.roles and joint in target.roles:
+            ends = [side.motion.positions[:, side.roles[joint]] for side in (source, target)]
+            lengths = [_length(np.stack(pair, axis=1)) for pair in zip(places, ends)]
+            longer = lengths[1] / lengths[0] if lengths[0] > 1e-6 else way
+            path, places = path + longer * (ends[0] - places[0]), ends
+    return path, places[1]
 
 
 def _directions(source, target, found, frames, faults, notes):

@@ -7,7 +7,7 @@ linear blend skinning (`fit.surface`). Constraints, drivers, shape keys and othe
 
 import numpy as np
 
-from . import contact_probe, contact_report, report, transfer, turnovers
+from . import contact_probe, contact_report, cuts, report, transfer, turnovers
 from .contacts import performer as points_of
 from .fit import surface
 
@@ -35,9 +35,9 @@ def performed(plan, motion, frames, times):
     soles = np.stack([np.empty((frame_count, 0))] * 3, axis=-1)
     if points:
         soles = np.stack([points_of.place(point, motion) for point in points.values()], axis=1)
-    probe = contact_probe.Probe(0, none, none, [], {}, points, np.empty((0, 3), int), none, (), ())
+    probe = contact_probe.Probe(0, none, none, [], {}, points, {}, np.empty((0, 3), int), none, (), ())
     seen = contact_probe.Seen(np.empty((frame_count, 0)), np.empty((frame_count, 0)), soles,
-                              np.empty((frame_count, 0, len(contact_probe.PARTS))))
+                              *[np.empty((frame_count, 0, len(contact_probe.PARTS)))] * 2)
     return contact_report.Observed(figure, motion, points_of.palms(figure), probe, seen, frames, times)
 
 
@@ -75,17 +75,17 @@ def spread(seen, mask, like):
     return out
 
 
-def turned_over(side, before, frames):
+def turned_over(side, before, frames, fps):
     """Faults, as plain data, of joints whose correction turns over (`turnovers`), with its length in millimetres.
 
-    `side` is the body's report.Side and `before` that of its transferred motion.
+    `side` is the body's report.Side and `before` that of its transferred motion, at `fps` frames a second.
     """
-    out = []
+    out, shots = [], cuts.shots(before.motion.positions[:, sorted(set(before.roles.values()))], fps)
     for role in _WATCHED:
         if role in side.roles:
             j = side.roles[role]
             off = side.motion.positions[:, j] - before.motion.positions[:, j]
-            for first, last in turnovers.find(off):
+            for first, last in turnovers.find(off, shots):
                 length = 1000.0 * np.linalg.norm(off[first:last + 1], axis=-1)
                 out.append(report.fault("turnover_mm", length.max(), TURNOVER,
                                         frames[first + int(np.argmax(length))], role, side.names[j],

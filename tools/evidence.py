@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 BASELINE, TABLE, SHEETS = ROOT / "tests/evidence.json", ROOT / "docs/evidence.md", ROOT / "build/evidence"
-JOINTS = ("hips", "head", *(f"{part}.{side}" for part in ("forearm", "hand", "shin", "foot") for side in "LR"))
 BODIES = ("same_as_performer", "short_arms", "stocky", "tall", "chibi", "long_arms_short_legs", "fbx_scale",
           "twist_bones")
 TAKES = (  # name, file, its action, characters
@@ -86,9 +85,10 @@ CONTACTS = {  # the metrics of contacts
     "inside_frames": Figure("frames", "contacts.metrics.prop_penetration_mm.frames_over", 0.0, 1.0, "{:.0f}"),
 }
 MOTION = {  # the metrics of the motion as a whole
-    "flips": Figure("10 flips", "turnovers", 0.0, 0.0, "{:.0f}"),
+    "flips": Figure("10 flips", "metrics.turnovers.count", 0.0, 0.0, "{:.0f}"),
     "fast": Figure("11 fast frames", "metrics.angular_speed_deg_per_s.frames_over", 0.0, 1.0, "{:.0f}"),
     "acceleration": Figure("12 acceleration", "metrics.acceleration_m_per_s2.ratio", 1.1, 0.02),
+    "proportion": Figure("in proportion", "metrics.acceleration_m_per_s2.ratio_in_proportion", 1.1, 0.02),
     "direction": Figure("13 limb std, deg", "metrics.limb_direction_deg.std", None, 0.05),
     "direction_mean": Figure("mean", "metrics.limb_direction_deg.mean", None, 0.1, "{:.1f}"),
     "twist": Figure("14 twist std, deg", "metrics.twist_deg.std", None, 0.05),
@@ -114,7 +114,7 @@ _CONTACTS = """
 
 Drift: a standing heel or ball from its anchor, along the floor. Speed: of standing soles, mean. In floor: the deepest
 vertex of the body, and how many frames it is over 0.5 mm. Float: lowest skin of a standing foot over what it stands on.
-F1: frames of contacts that are found again in the baked motion, edges within two frames of sixty a second. Palm: off
+F1: frames of contacts that the baked body's skin shows, edges within two frames of sixty a second. Palm: off
 the prop's surface, and along its axis off the path, where it is in reach. Short: what a stretched limb does not reach,
 and in how many frames of contacts. In prop: how deep torso, head, thighs, shins, upper arms and forearms lie in one,
 and how many frames they are deeper than 1 mm.
@@ -123,12 +123,14 @@ and how many frames they are deeper than 1 mm.
 _MOTION = """
 ## Motion
 
-Flips: corrections of a joint that turn over within ten frames with 3 cm on either side. Fast frames: a bone turns
-faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists, ankles and the middle of the
-thighs against the source, 99th percentile. Limb and twist: how the angle to the take's limb changes in time, most
-restless limb, and that angle's mean, farthest limb; contacts ask for some of it. Path: of the middle between the
-thighs, RMS. Changed keys: channels whose bits are not those of the transfer. Frames/s: of the whole bake, on the
-machine and beside the work that this was made with.
+Flips: what the contacts move a joint by turns over within ten frames with 3 cm on either side; a cut of the take is
+none. Fast frames: a bone turns faster than 1.5 times its source and than 720 degrees a second. Acceleration: of wrists,
+ankles and the middle of the thighs against the source, 99th percentile, both scaled to one stature; in proportion:
+against a source whose limbs and trunk are as long as the body's, as longer limbs at the same angles swing harder. Limb
+and twist: how the angle to the take's limb changes in time, most restless limb, and that angle's mean, farthest limb;
+contacts ask for some of it. Path: of the middle between the thighs, RMS. Changed keys: channels whose bits are not
+those of the transfer. Frames/s: of the whole bake, on the machine and beside the work that this was made with. The
+hips of crouch, crawl and push-ups never move in the file: what the body does to lie on the floor is against nothing.
 
 """
 
@@ -166,8 +168,6 @@ def load_foothold():
 def measure(cell, data, folder, sheet=None):
     """The figures of a Cell, name -> number or None; files go to `folder`. Raises RuntimeError where a bake fails."""
     load_foothold()
-    from foothold.solvers import turnovers
-
     if cell.take == cell.body:
         plain = _baked(cell, data, folder, "--stages", "transfer")
         empty = folder / "empty.json"
@@ -175,11 +175,9 @@ def measure(cell, data, folder, sheet=None):
         fitted = _baked(cell, data, folder, "--stages", "transfer,contacts", "--contacts", str(empty))
         changed = sum(plain.keys.get(path) != fitted.keys.get(path) for path in {*plain.keys, *fitted.keys})
         return {"changed": changed, "pace": fitted.report["cost"]["frames_per_second"]}
-    plain = _baked(cell, data, folder, "--stages", "transfer")
     fitted = _baked(cell, data, folder, "--stages", "transfer,contacts", "--report", str(folder / "report.json"),
                     *(("--sheet", str(sheet)) if sheet else ()))
-    report = {**fitted.report, **fitted.report["metrics"], "cost": fitted.report["cost"],
-              "turnovers": sum(len(turnovers.find(fitted.places[role] - plain.places[role])) for role in plain.places)}
+    report = {**fitted.report, **fitted.report["metrics"], "cost": fitted.report["cost"]}
     return {name: _at(report, figure.path) for name, figure in FIGURES.items() if name != "changed"}
 
 
@@ -188,7 +186,6 @@ class Baked(NamedTuple):
 
     report: dict
     keys: dict  # (data path, index) -> bytes
-    places: dict  # role -> (F, 3) metres
 
 
 def _baked(cell, data, folder, *words):
@@ -196,7 +193,7 @@ def _baked(cell, data, folder, *words):
     import bpy
 
     from foothold.operators import cli
-    from foothold.operators.bridge import compat, measure
+    from foothold.operators.bridge import compat
 
     report = folder / "bake.json"
     more = ["--take-action", cell.action] if cell.action else []
@@ -207,17 +204,9 @@ def _baked(cell, data, folder, *words):
                          "--out", str(folder / "baked.blend"), "--json"])
     if code:
         raise RuntimeError(f"{cell.name}: the bake ended with code {code}")
-    body, scene = bpy.data.objects["Body"], bpy.context.scene
-    steps = measure.record_steps(scene, [body], measure.frames_of(scene, [body]))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            side = end.value[0].side(measure.read_roles(body))
-            break
+    body = bpy.data.objects["Body"]
     keys = {(c.data_path, c.array_index): _bytes(c) for c in compat.fcurves(body.animation_data.action, body)}
-    return Baked(json.loads(report.read_text(encoding="utf-8")), keys,
-                 {role: side.motion.positions[:, side.roles[role]] for role in JOINTS if role in side.roles})
+    return Baked(json.loads(report.read_text(encoding="utf-8")), keys)
 
 
 @contextlib.contextmanager

@@ -305,6 +305,12 @@ class FOOTHOLD_PT_review(Part, Panel):
             header.label(text="Moved for Contacts, at Most")
             if body is not None:
                 self._draw_lines(context, body, lines)
+        lines = review.licence_lines(found)
+        if lines:
+            header, body = self.layout.panel("foothold_licence", default_closed=True)
+            header.label(text=f"Licence Used: {len(lines)}")
+            if body is not None:
+                self._draw_lines(context, body, lines)
 
     @staticmethod
     def _draw_lines(context, layout, lines):

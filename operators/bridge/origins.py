@@ -32,7 +32,7 @@ def told_steps(found, take, body, sides, script, seen, frames, fps):
     yield 0.1
     own = plan.body.skeleton.names
     before = sides[1]._replace(motion=_ordered(moved, own, sides[1].names))
-    over = stages.turned_over(sides[1], before, frames)
+    over = stages.turned_over(sides[1], before, frames, fps)
     found = report.with_faults(found, over)
     found["metrics"]["turnovers"] = {"count": len(over)}
     found["limits"]["turnover_mm"] = stages.TURNOVER

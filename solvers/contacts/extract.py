@@ -17,6 +17,7 @@ _SLIDE = (0.015, 0.05, 0.2)  # metres over the floor, m/s upwards, seconds: what
 _HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a hand that stands on it
 _FACES_UP = 0.5  # of a palm's way out that points up: the back of such a hand lies on the floor
 _LYING = (0.06, 0.3)  # metres from the floor and seconds, of what else lies on it
+_PLACE, _HEIGHT = np.ones(3), np.array([0.0, 0.0, 1.0])  # which of its ways has to be still of what rests on the floor
 _SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
 _TELLING = 3  # holds of fixed places that a take has at least: one or two may be chance
 _LEGS = (0.015, 0.4)  # metres from a pole's surface and seconds, of legs and trunk that hold it
@@ -59,9 +60,13 @@ def extract(figure, motion, fps, prop="auto", surface=None):
         prop = _resized(prop, factor)
     if surface is not None:
         surface = _resized_surface(surface, factor)
-    hips = motion.positions[:, figure.roles["hips"]]
     found, props, notes, evidence = [], [], [], {}
-    body = floors.parts(figure, motion)
+    grounded = _lacks_height(figure, motion, fps)
+    if grounded:
+        notes.append("The hips never move in this take, though the lowest of the body does: the file lacks her way up "
+                     "and down. What is lowest is put onto the floor in each frame, of hers and of any other body.")
+        motion = floors.put_down(figure, motion)
+    body, hips = floors.parts(figure, motion), motion.positions[:, figure.roles["hips"]]
     floor, slides = _read_feet(feet.tread(figure, motion, fps), body, hips, figure, factor, fps, found, notes, evidence)
     palms = performer.palms(figure)
     if not palms:
@@ -73,9 +78,10 @@ def extract(figure, motion, fps, prop="auto", surface=None):
     busy = {side: _mask(found, f"hand.{side}", frames) for side in palms}
     for touched in touch.find(figure, motion, palms, busy, fps):
         found.append(_touched(touched))
-    if floor is not None and not slides:
-        _read_floor_hands(palms, motion, floor, fps, found)
-        _read_lying(body, floor, fps, found)
+    if floor is not None and (grounded or not slides):
+        still = _HEIGHT if grounded else _PLACE
+        _read_floor_hands(palms, motion, floor, still, fps, found)
+        _read_lying(body, floor, still, fps, found)
     if prop == "auto" and one is None and palms:
         _read_places(palms, motion, hips, fps, found, props)
     contacts = []
@@ -83,7 +89,8 @@ def extract(figure, motion, fps, prop="auto", surface=None):
         contacts.append(_written(item, fps, script.fresh_id(contacts, item.effector), 1.0 / factor))
     return script.rounded(script.ContactScript(
         fps, frames, tuple(_resized(p, 1.0 / factor) for p in props), tuple(contacts),
-        None if floor is None else floor / factor, (), tuple(notes), _resized_evidence(evidence, 1.0 / factor)))
+        None if floor is None else floor / factor, (), tuple(notes), _resized_evidence(evidence, 1.0 / factor),
+        grounded and floor is not None))
 
 
 # Sizes: everything is looked for on a performer of the standard size, and written down at her own
@@ -112,6 +119,14 @@ def _resized_evidence(evidence, factor):
 
 # The floor
 
+def _lacks_height(figure, motion, fps):
+    """Whether a take has lost its way up and down: hips that never move, and nothing that tells a floor under them."""
+    trodden, body = feet.tread(figure, motion, fps), floors.parts(figure, motion)
+    hips = motion.positions[:, figure.roles["hips"]]
+    return (trodden is not None and floors.is_pinned(body, hips) and feet.floor_of(trodden, body, fps) is None
+            and floors.find(figure, body, hips, fps) is None)
+
+
 def _read_feet(trodden, body, hips, figure, factor, fps, found, notes, evidence):
     """Adds plants and slides; returns (the floor's height or None, whether what carries her slides over it)."""
     if trodden is None:
@@ -121,9 +136,6 @@ def _read_feet(trodden, body, hips, figure, factor, fps, found, notes, evidence)
     if not trodden.threshold.clear:
         notes.append("Feet: the speeds of the soles show no empty zone between standing and moving: edges of "
                      "plants are less sure.")
-    if floors.is_pinned(body, hips):
-        notes.append("The hips never move in this take, though the lowest of the body does: the file may lack her way "
-                     "through the world, up and down too, and then no floor at one height is right throughout.")
     floor, slides = feet.floor_of(trodden, body, fps), False
     if floor is None:
         other = floors.find(figure, body, hips, fps)
@@ -153,7 +165,7 @@ def _add_soles(soles, trodden, floor, fps, found):
     """Adds plants, feet that lie and slides of Soles."""
     frames = len(soles[0].path)
     down = {side: np.zeros(frames, bool) for side in SIDES}
-    for side, first, last, parts in feet.plants(soles, frames):
+    for side, first, last, parts in feet.plants(soles, trodden.shots):
         sole = next(s for s in soles if s.name == f"{parts[0][0]}.{side}")
         rows = slice(int(round(first)), int(round(last)) + 1)
         down[side][rows] = True
@@ -179,15 +191,15 @@ def _add_soles(soles, trodden, floor, fps, found):
                                 sole.name.split(".")[0], _xyz(sole.path), None, 0.5))
 
 
-def _read_lying(body, floor, fps, found):
-    """Adds what else lies on the floor and stays there: legs, pelvis, back, head, forearms."""
+def _read_lying(body, floor, still, fps, found):
+    """Adds what else lies on the floor and stays there, as far as `still` tells: legs, pelvis, back, head, forearms."""
     near, shortest = _LYING
     for effector in sorted({_effector(part.name) for part in body} & set(script.EFFECTORS)):
         own = [part.path for part in body if _effector(part.name) == effector]
         down = [np.abs(path[:, 2] - floor) < near for path in own]
         if not np.any(down):
             continue
-        rests = [touch.still_runs(path, mask, fps, shortest) for path, mask in zip(own, down)]
+        rests = [touch.still_runs(still * path, mask, fps, shortest) for path, mask in zip(own, down)]
         path = own[int(np.argmax([(runs[:, 1] - runs[:, 0]).sum() for runs in rests]))]
         mask = np.zeros(len(path), bool)
         for first, last in np.concatenate(rests):
@@ -202,14 +214,19 @@ def _effector(name):
     return {"hips": "pelvis", "chest": "back", "belly": "back"}.get(part, name)
 
 
-def _read_floor_hands(palms, motion, floor, fps, found):
-    """Adds hands that stand on the floor: cartwheels, crawls."""
+def _read_floor_hands(palms, motion, floor, still, fps, found):
+    """Adds hands that stand on the floor, or slide over it where only the height is `still`: cartwheels, crawls."""
     for side, palm in palms.items():
         path = performer.place(palm, motion)
         height = path[:, 2] - floor
         up = rotation.rotate(motion.rotations[:, palm.joint], palm.out)[:, 2]
         near = (np.abs(height) < _HAND_DOWN[0]) & (up < _FACES_UP) & ~_mask(found, f"hand.{side}", len(path))
-        for first, last in touch.still_runs(path, near, fps, _HAND_DOWN[1]):
+        slides = still is _HEIGHT
+        for first, last in touch.still_runs(still * path, near, fps, _LYING[1] if slides else _HAND_DOWN[1]):
+            if slides:
+                found.append(_Found(f"hand.{side}", "floor", "rest-on", first, last, 0.0, 0.0, "palm", _xyz(path), None,
+                                    0.5))
+                continue
             one = touch.interval(side, "floor", palm.joint, path, height, first, last, fps)
             found.append(_Found(f"hand.{side}", "floor", "plant", one.first, one.last, one.approach, one.release,
                                 "palm", _xyz(path), None, 0.7))

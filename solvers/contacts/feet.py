@@ -1,9 +1,11 @@
 """Plants: when heel and ball stand, on the floor and on whatever else carries the performer."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
+from .. import cuts
 from ..anatomy import SIDES
 from . import floor as floors
 from . import performer, segments, signals
@@ -14,7 +16,7 @@ _FALLBACK = 0.25  # m/s where its histogram shows no valley
 _WITH_ROOT = 0.12  # and so much of the root's speed: what runs plants too, and less steadily
 _SHORTEST = 0.06  # seconds of a plant
 _GAP = 0.05  # seconds that a plant may be lost for
-_AT_REST = 0.6  # of the limit of the speed: what stands is well below it, what swings to and fro passes all of it
+_AT_REST = 0.6  # of the limit of the speed: what stands is well below it, what swings, comes or goes passes all of it
 _UNDER = 0.5  # of the time that soles are on a floor, in which they may be below it: a jump off a box
 _STEP = 0.25  # metres from one support to the next: a step of a stair, the wander of a floor
 _SUPPORT = 0.12  # seconds that a foot must carry the performer to stand elsewhere than on the floor
@@ -47,6 +49,7 @@ class Tread(NamedTuple):
     upright: dict  # "L" -> (F,) how much the underside of foot or toes faces down: 1 flat, 0 on edge, -1 upside down
     limit: np.ndarray  # (F,) m/s below which a part is still
     threshold: signals.Threshold  # m/s
+    shots: list  # slices of the frames between the take's cuts, over which no foot stands
 
 
 def tread(figure, motion, fps):
@@ -55,14 +58,21 @@ def tread(figure, motion, fps):
     if not points:
         return None
     paths = {name: performer.place(point, motion) for name, point in points.items()}
-    root = signals.speed(signals.smooth(motion.positions[:, figure.roles["hips"]], fps, 0.1), fps)
-    speeds = {name: signals.speed(signals.smooth(path, fps, 0.01), fps) for name, path in paths.items()}
+    shots = cuts.shots(motion.positions[:, sorted(set(figure.roles.values()))], fps)
+    root = _speed(motion.positions[:, figure.roles["hips"]], fps, 0.1, shots)
+    speeds = {name: _speed(path, fps, 0.01, shots) for name, path in paths.items()}
     threshold = signals.valley(np.concatenate(list(speeds.values())), *_STILL)
     limit = (threshold.value if threshold.clear else _FALLBACK) + _WITH_ROOT * root
     upright = {side: np.max([performer.upright(figure, motion, point.joint) for name, point in points.items()
                              if name[-1] == side], axis=0) for side in SIDES if f"heel.{side}" in points}
-    still = {name: _still(speed, limit, fps) & (upright[name[-1]] > _tilted("ball")) for name, speed in speeds.items()}
-    return Tread(paths, speeds, still, upright, limit, threshold)
+    still = {name: np.concatenate([_still(speed[shot], limit[shot], fps) for shot in shots])
+             & (upright[name[-1]] > _tilted("ball")) for name, speed in speeds.items()}
+    return Tread(paths, speeds, still, upright, limit, threshold, shots)
+
+
+def _speed(path, fps, seconds, shots):
+    """How fast (F,) in m/s a path (F, 3) is gone, smoothed over that time, in each of the shots by itself."""
+    return np.concatenate([signals.speed(signals.smooth(path[shot], fps, seconds), fps) for shot in shots])
 
 
 def _tilted(part):
@@ -87,11 +97,24 @@ def soles(trodden, body, floor, fps):
     Elsewhere than on the floor a foot stands that is the lowest of her, floor.Parts, for a while, within a step of
     where she stood before or will stand after.
     """
-    downs = _standing(trodden.paths, trodden.still, floors.lowest(body), floor, fps)
-    wander = _wander(trodden.paths, downs)
+    downs = _standing(trodden, floors.lowest(body), floor, fps)
+    wander = _wander(trodden, downs)
     return [Sole(name, path, trodden.speeds[name], downs[name],
-                 [_edges(path, *run, wander, fps) for run in segments.runs(downs[name])])
+                 [_edges(path, shot, *_slow(trodden, name, first, last), wander, fps)
+                  for shot, first, last in _runs(downs[name], trodden.shots)])
             for name, path in trodden.paths.items()]
+
+
+def _slow(trodden, name, first, last):
+    """(first, last) of a still run without what it slows down and speeds up in: there it stands at the most."""
+    slow = np.flatnonzero(trodden.speeds[name][first:last + 1] < _AT_REST * trodden.limit[first:last + 1])
+    return (first + int(slow[0]), first + int(slow[-1])) if len(slow) else (first, last)
+
+
+def _runs(mask, shots):
+    """(shot, first, last) of the runs of a mask (F,), each within one of the shots."""
+    return [(shot, shot.start + first, shot.start + last)
+            for shot in shots for first, last in segments.runs(mask[shot]).tolist()]
 
 
 def untrodden(trodden):
@@ -131,18 +154,18 @@ def _carries(height, trodden, body, fps):
             and not floors.slides(trodden.paths.values(), np.stack(list(on.values())), fps))
 
 
-def _standing(paths, still, lowest, floor, fps):
+def _standing(trodden, lowest, floor, fps):
     """Of the still runs those in which the part stands: name -> mask (F,)."""
     waiting = []
-    downs = {name: np.zeros(len(lowest), bool) for name in paths}
+    downs = {name: np.zeros(len(lowest), bool) for name in trodden.paths}
     stood = []  # (first, last, height)
 
     def stand(name, first, last, height):
         downs[name][first:last + 1] = True
         stood.append((first, last, height))
 
-    for name, path in paths.items():
-        for first, last in segments.runs(still[name]):
+    for name, path in trodden.paths.items():
+        for _, first, last in _runs(trodden.still[name], trodden.shots):
             rows = slice(first, last + 1)
             height = float(np.median(path[rows, 2]))
             if abs(height - floor) < floors.NEAR:
@@ -164,47 +187,49 @@ def _standing(paths, still, lowest, floor, fps):
     return downs
 
 
-def _wander(paths, downs):
+def _wander(trodden, downs):
     """(along the floor, over it): how far in metres points that stand wander about their place, three times in four."""
     flat, high = [np.zeros(1)], [np.zeros(1)]
-    for name, path in paths.items():
-        for first, last in segments.runs(downs[name]):
+    for name, path in trodden.paths.items():
+        for _, first, last in _runs(downs[name], trodden.shots):
             off = path[first:last + 1] - np.median(path[first:last + 1], axis=0)
             flat.append(np.linalg.norm(off[:, :2], axis=-1))
             high.append(np.abs(off[:, 2]))
     return float(np.percentile(np.concatenate(flat), 75.0)), float(np.percentile(np.concatenate(high), 75.0))
 
 
-def _edges(path, first, last, wander, fps):
+def _edges(path, shot, first, last, wander, fps):
     """(first, last) of a plant as frames with fractions: where the part leaves the place at which it stands.
 
-    The place is taken beside each edge, because a foot may shift its stand in the course of a long plant.
+    The place is taken beside each edge, because a foot may shift its stand in the course of a long plant. It stands no
+    longer than it is slow, from `first` to `last`: what moves on along the floor slides.
     """
     out = []
     low = max(_SURELY * wander[1], _FINEST)
-    begin = max(first - int(_SEEN * fps), 0)  # what lies further away cannot matter, and would cost
-    seen, first, last = path[begin:last + int(_SEEN * fps) + 1], first - begin, last - begin
+    begin = max(first - int(_SEEN * fps), shot.start)  # what lies further away cannot matter, and would cost
+    seen, first, last = path[begin:min(last + int(_SEEN * fps) + 1, shot.stop)], first - begin, last - begin
     for step in (-1, 1):
         reach = min(int(round(_SETTLED * fps)), (last - first) // 2)
         inside = first + reach if step < 0 else last - reach
         off = seen - np.median(seen[max(first, inside - reach // 2):min(last, inside + reach // 2) + 1], axis=0)
         drift = np.linalg.norm(off[:, :2], axis=-1)
         away = np.abs(off[:, 2]) + np.maximum(drift - _DRIFT * wander[0], 0.0)
-        out.append(begin + segments.edge(away, inside, step, low, max(_RISE, 4.0 * low)))
+        at = segments.edge(away, inside, step, low, max(_RISE, 4.0 * low))
+        out.append(begin + min(max(at, float(first)), float(last)))
     if out[0] >= out[1]:  # too short a touch to have an inside
         return float(begin + first), float(begin + last)
     return tuple(out)
 
 
-def plants(found, frames):
+def plants(found, shots):
     """(side, first, last, parts) of every foot's plants: from the first touch of any part of its sole to the last.
 
-    `parts` are ("heel" or "ball", first, last); frames are counted with fractions, and lie within the clip.
+    `parts` are ("heel" or "ball", first, last); frames are counted with fractions, all within one of the shots.
     """
     out = []
-    for side in SIDES:
-        parts = sorted((max(a, 0.0), min(b, frames - 1.0), sole.name.split(".")[0]) for sole in found
-                       if sole.name.endswith(side) for a, b in sole.spans)
+    for side, shot in itertools.product(SIDES, shots):
+        parts = sorted((a, b, sole.name.split(".")[0]) for sole in found if sole.name.endswith(side)
+                       for a, b in sole.spans if shot.start <= a < shot.stop)
         group = []
         for first, last, part in parts:
             if group and first > max(row[1] for row in group) + 1.0:

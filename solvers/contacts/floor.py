@@ -18,6 +18,7 @@ _AWAY = 0.12  # metres along the floor from its beginning to its end, of what st
 _CREEPS = 0.15  # m/s from its beginning to its end
 _SLIDES = 0.5  # of the frames on the floor in which at least something that carries her does not go on
 _PINNED = (0.005, 0.1)  # metres that hips stay within which never move, while the lowest of the body goes further
+_UP = np.array([0.0, 0.0, 1.0])
 _LIMBS = ("thigh", "shin", "upper_arm", "forearm")
 
 
@@ -102,6 +103,14 @@ def is_pinned(body, hips):
     """Whether hips (F, 3) never move although the lowest of the Parts does: a take whose way was left out."""
     still, moves = _PINNED
     return bool(np.ptp(hips, axis=0).max() < still and np.ptp(np.percentile(lowest(body), (5.0, 95.0))) > moves)
+
+
+def put_down(figure, motion):
+    """The world Motion of a performer whose way up and down was left out, raised and sunk from frame to frame for the
+    lowest of her to rest at one height: the ground of the file where her rest stands there."""
+    low, ground = lowest(parts(figure, motion)), _ground(figure)
+    height = float(np.median(low)) if ground is None else ground
+    return motion._replace(positions=motion.positions + np.multiply.outer(height - low, _UP)[:, None])
 
 
 def lowest(body):

@@ -121,6 +121,7 @@ class ContactScript:
     removed: tuple = ()  # Removed
     notes: tuple = ()  # sentences about what was not found, and why
     evidence: dict = field(default_factory=dict)  # per signal: thresholds, histogram and its empty zone
+    grounded: bool = False  # the take lacks its way up and down: what is lowest of a body always lies on the floor
 
     @property
     def duration(self):
@@ -136,6 +137,13 @@ def in_order(contacts):
 def active(script, effector=None):
     """The contacts that count, those not muted; of one effector where it is named."""
     return [c for c in script.contacts if not c.mute and effector in (None, c.effector)]
+
+
+def is_empty(script):
+    """Whether a script asks for nothing: it has no contact, or none but mute ones and neither props nor floor, which stand
+    in the body's way beside any contact; nor is it grounded."""
+    nothing = not active(script) and not script.props and script.floor is None
+    return not script.grounded and (not script.contacts or nothing)
 
 
 def not_solid(prop):
@@ -231,11 +239,14 @@ def from_dict(data, name="contact script"):
     floor = data.get("floor", 0.0)
     if floor is not None:
         floor = read.number(data, "floor", "", default=0.0)
+    grounded = data.get("grounded", False)
+    if not isinstance(grounded, bool):
+        raise FootholdError(f"{name}: grounded must be true or false.")
     notes = data.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(n, str) for n in notes):
         raise FootholdError(f"{name}: notes must be a list of texts.")
     return ContactScript(fps, frames, props, in_order(contacts), floor, removed, tuple(notes),
-                         read.evidence(data.get("evidence", {}), "evidence"))
+                         read.evidence(data.get("evidence", {}), "evidence"), grounded)
 
 
 class _Reader:

@@ -9,12 +9,12 @@ from ..anatomy import SIDES, torso
 from . import performer, segments, signals
 
 # all of a performer of the standard size (`performer.LEG`)
-_STILL = 0.15  # m/s that a resting hand may move at against what it rests on
+STILL = 0.15  # m/s that a resting hand may move at against what it rests on
 CLASP = 0.08  # metres between the middles of two palms that hold each other
 _REST = 0.035  # metres from a capsule's surface: bodies are no capsules
 _DEEP = 0.09  # metres that a hand may lie inside of one, for the same reason
 _SHORTEST = 0.3  # seconds
-_GAP = 0.1  # seconds that a touch may be lost for
+GAP = 0.1  # seconds that a touch may be lost for
 _SURELY = 4.0  # times the median wander of a resting hand: beyond it, it has left
 _SLACK = 0.002  # metres; what shifts less stays
 _RISE = 0.02  # metres up to which the way off tells when it began
@@ -106,15 +106,20 @@ def find(figure, motion, palms, busy, fps):
     paths = {side: performer.place(palm, motion) for side, palm in palms.items()}
     free = {side: ~busy.get(side, np.zeros(len(motion.positions), bool)) for side in palms}
     if len(palms) == 2:
-        joint = palms["R"].joint
-        path = local(motion, joint, paths["L"])
-        apart = np.linalg.norm(paths["L"] - paths["R"], axis=-1)
-        for first, last in still_runs(path, (apart < CLASP) & free["L"] & free["R"], fps):
-            out.append(interval("L", "hand.R", joint, path, apart, first, last, fps))
+        out = clasps(motion, paths, palms["R"].joint, free["L"] & free["R"], fps)
     clasped = _covered(out, len(motion.positions))  # hands that hold each other are told by that
     for side in palms:
         out.extend(_resting(figure, motion, side, paths[side], free[side] & ~clasped, fps))
     return out
+
+
+def clasps(motion, paths, joint, free, fps):
+    """The Touches of hands that hold each other: `paths` are side -> (F, 3) of the palms, `joint` the right hand's,
+    `free` (F,) where neither is busy."""
+    path = local(motion, joint, paths["L"])
+    apart = np.linalg.norm(paths["L"] - paths["R"], axis=-1)
+    return [interval("L", "hand.R", joint, path, apart, first, last, fps)
+            for first, last in still_runs(path, (apart < CLASP) & free, fps)]
 
 
 def _covered(touches, frames):
@@ -146,8 +151,8 @@ def _resting(figure, motion, side, path, free, fps):
 def still_runs(path, near, fps, shortest=_SHORTEST):
     """Runs (N, 2) in which a path (F, 3) is near and still for long enough."""
     speed = signals.speed(signals.smooth(path, fps, 0.04), fps)
-    mask = segments.closed(segments.hysteresis((speed < _STILL) & near, (speed < 1.3 * _STILL) & near),
-                           int(_GAP * fps))
+    mask = segments.closed(segments.hysteresis((speed < STILL) & near, (speed < 1.3 * STILL) & near),
+                           int(GAP * fps))
     return segments.runs(segments.long_enough(mask, int(round(shortest * fps))))
 
 

@@ -6,10 +6,13 @@ is needed: it is widened first.
 
 import numpy as np
 
+from .. import rotation
 from ..contacts.segments import runs
 
 _TURNS = 60  # of blurring and drawing back
 _MOST = 0.75  # of the play, that is used before what is drawn back is rounded off
+_HARD = 99.0  # percentile of a path's accelerations that is no jerk of it
+_PARTS = 0.5 ** np.arange(4.0, -0.5, -0.5)  # of a fade, in which a correction may stop going on
 _SLOPE = 10  # parts of a fade, of which the first tells how fast a correction changes
 
 
@@ -24,20 +27,59 @@ def spread(values, held, coming, going, goes_on=1.0):
 
     `coming` and `going` (F,) are frames that the change takes before and after a held run, read at its ends. In a gap
     that is shorter both ways share it, so that each is over where the next run begins. A correction that changes at the
-    end of its run goes on changing for a part `goes_on` of its fade, so that nothing jerks there.
+    end of its run goes on changing for a part `goes_on` of its fade, one for all or (F,) read at the ends, so that
+    nothing jerks there.
+    Before the first run and after the last nothing is in the way, and the clip may begin or end amid a change.
     """
     out = np.where(held[:, None], values, 0.0)
-    ends = {edge: _slope(values, first, last, edge, long[edge])
-            for first, last in runs(held) for edge, long in ((first, coming), (last, going))}
+    goes_on = np.broadcast_to(goes_on, len(held))
+    for rows, edge, reach, slope in _fades(values, held, coming, going):
+        out[rows] += _fade(rows - edge, reach, goes_on[edge], values[edge], slope)
+    return out
+
+
+def brakes(path, values, held, coming, going):
+    """For what part (F,) of its fade a correction has to go on changing, as `spread` takes it.
+
+    What goes on for long is carried far off, and what stops at once jerks. So it stops as soon as `path` (F, C), which
+    the correction (F, C) is added to, has no harder acceleration there than by itself, or than it has anywhere but in
+    its hardest moments.
+    """
+    out = np.ones(len(held))
+    if len(path) < 3:
+        return out
+    own = rotation.norm(np.diff(path, 2, axis=0))
+    most = np.maximum(own, np.percentile(own, _HARD))
+    for rows, edge, reach, slope in _fades(values, held, coming, going):
+        inward = 1 if rows[0] < edge else -1
+        at = np.append(rows[np.abs(rows - edge) <= reach + 1.0], edge + inward * np.arange(2))  # from within its run on
+        at = np.sort(at[(at >= 0) & (at < len(held))])
+        for part in _PARTS:
+            added = np.where(held[at, None], values[at], _fade(at - edge, reach, part, values[edge], slope))
+            if (rotation.norm(np.diff(path[at] + added, 2, axis=0)) <= most[at[:-2]]).all():
+                out[edge] = part
+                break
+    return out
+
+
+def _fades(values, held, coming, going):
+    """What comes and goes beside each held run: (frames (N,), the held frame next to them, how many frames the change
+    takes, by how much (C,) the values change a frame there)."""
+    slopes = {edge: _slope(values, first, last, edge, long[edge])
+              for first, last in runs(held) for edge, long in ((first, coming), (last, going))}
     for first, last in runs(~held):
-        at = np.arange(first, last + 1)
+        room = last - first + 2.0 if first > 0 and last < len(held) - 1 else np.inf  # a clip's ends are no run's
         for edge, long in ((first - 1, going), (last + 1, coming)):
             if 0 <= edge < len(held):
-                reach = max(min(float(long[edge]), last - first + 2.0), 1.0)
-                away = np.abs(at - edge)
-                on = (at - edge) * np.maximum(1.0 - away / (goes_on * reach), 0.0) ** 2
-                out[at] += (1.0 - smoothstep(away / reach))[:, None] * (values[edge] + on[:, None] * ends[edge])
-    return out
+                reach = max(min(float(long[edge]), room), 1.0)
+                yield np.arange(first, last + 1), edge, reach, slopes[edge]
+
+
+def _fade(away, reach, goes_on, value, slope):
+    """A correction (N, C) at frames `away` (N,) from the end of its run, where it is `value` (C,), and changes."""
+    far = np.abs(away)
+    on = away * np.maximum(1.0 - far / (goes_on * reach), 0.0) ** 2
+    return (1.0 - smoothstep(far / reach))[:, None] * (value + on[:, None] * slope)
 
 
 def _slope(values, first, last, edge, long):

@@ -83,7 +83,8 @@ def _bent(own, foot, toe):
 
 
 def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
-    """Demands of a foot: where its ankle has to be while it stands or slides.
+    """Demands of a foot: where its ankle has to be while it stands or slides. What slides into a stand, or out of it,
+    comes from and to where that is.
 
     `ankle` (F, 3) is the transferred one, `foot` and `toe` (F, 4) as of `oriented`; `floor` metres.
     """
@@ -93,15 +94,31 @@ def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
     ways = [_about(ankle[rows, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
             for _, rows, heel_down, ball_down in standing]
     ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    off, stood, fade = np.zeros((len(ankle), 2)), np.zeros(len(ankle), bool), np.full(len(ankle), _FADE * fps)
     for (contact, rows, *_), way in zip(standing, ways):
+        off[rows], stood[rows] = way - ankle[rows, :2], True
         out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
                           np.column_stack([way, height_of(contact, floor) - low[rows]])))
+    sliding = ankle[:, :2] + ease.spread(off, stood, fade, fade)
     for contact in contacts:
         if contact.effector == f"foot.{side}" and contact.kind == "rest-on" and contact.surface == "floor":
             rows = rows_of(contact, len(ankle), fps)
             out.append(Demand(contact, f"foot.{side}", rows.start, rows.stop - 1,
-                              np.column_stack([ankle[rows, :2], height_of(contact, floor) - low[rows]])))
+                              np.column_stack([sliding[rows], height_of(contact, floor) - low[rows]])))
     return out
+
+
+def held(demands, standing, heel, ball, fps):
+    """A foot's Demands with the plants among them led about other levers from the ankle, (F, 3) each: where skin is
+    carried by several bones it goes its own way, and what shall stay is the skin. `standing` as of `stands`."""
+    plants = {d.contact.id: d for d in demands if d.contact.kind == "plant"}
+    standing = [(plants[contact.id], *rest) for contact, *rest in standing if contact.id in plants]
+    ways = [_about(d.target[:, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
+            for d, rows, heel_down, ball_down in standing]
+    ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    ways = {d.contact.id: way for (d, *_), way in zip(standing, ways)}
+    return [d._replace(target=np.column_stack([ways[d.contact.id], d.target[:, 2]])) if d.contact.id in ways else d
+            for d in demands]
 
 
 def _joined(ways, rows, ball, fps):
@@ -139,10 +156,11 @@ def _about(ankle, heel, ball, heel_down, ball_down):
     """The ankle's way on the floor (T, 2) while what is down stays in its place, which is amid where the foot was.
 
     `heel` and `ball` (T, 2) are levers from the ankle. From frame to frame the ankle moves as the lever of the standing
-    part turns; where both are down they do not turn.
+    part turns; where both stand, what their skin goes apart is shared.
     """
-    # the step into a frame turns about what is down before and after it, or, where that changes, was down before
-    about_ball = (ball_down[1:] | ~(heel_down[1:] & heel_down[:-1])) & ball_down[:-1]
-    step = -np.where(about_ball[:, None], np.diff(ball, axis=0), np.diff(heel, axis=0))
+    heel_stays, ball_stays = (down[1:] & down[:-1] for down in (heel_down, ball_down))
+    ball_stays = ball_stays | (~heel_stays & ball_down[:-1])  # one that lifts as the other comes is stood on until then
+    share = np.where(ball_stays, np.where(heel_stays, 0.5, 1.0), 0.0)[:, None]
+    step = -(share * np.diff(ball, axis=0) + (1.0 - share) * np.diff(heel, axis=0))
     way = np.concatenate([np.zeros((1, 2)), np.cumsum(step, axis=0)])
     return way + np.mean(ankle - way, axis=0)

@@ -8,7 +8,26 @@ import numpy as np
 from .. import rotation, transfer
 from ..contacts import script as scripts
 from ..contacts.signals import smooth
-from . import clear, ease, feet, ground, hands, hook, limbs, obstacle, reach, root, speed, stage, touch, wish
+from . import (
+    clear,
+    ease,
+    feet,
+    ground,
+    grounded,
+    hands,
+    hook,
+    limbs,
+    lying,
+    obstacle,
+    reach,
+    root,
+    shots,
+    sole,
+    speed,
+    stage,
+    touch,
+    wish,
+)
 from .body import LIMBS, hinge, lengths
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
@@ -18,6 +37,8 @@ _NOTHING = 1e-7  # metres: a limb that is so near its target is there
 _UPRIGHT = 0.2  # of a leg's length that is upright, to the fourth: what tells a height
 _SETTLE = 0.15  # seconds over which the standing height is smoothed
 _MISS = 5e-4  # metres that are told
+_SETTLED = 1e-4  # metres by which what stands is brought nearer to where its skin belongs, in so many rounds at most
+_ROUNDS_TO_SETTLE = 5
 _ROUNDS = 3  # in which the root gives way to what is found inside of something
 
 
@@ -62,7 +83,7 @@ class Fitted(NamedTuple):
     moved: dict  # limb -> (F,) metres by which its end was moved besides
     misses: list  # Miss
     left: list  # Left
-    spent: dict  # contact id -> metres along its pole by which its licence was used
+    spent: dict  # contact id -> {licence: metres, degrees or seconds of it that were used}
     broken: list  # wish.Broken
 
 
@@ -70,38 +91,48 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     """The Fitted motion of a whole clip.
 
     `body` is a body.Body, `motion` the take's (world space, with the positions of all mapped joints),
-    `source_palms` side -> (F, 3) the performer's palms, `wishes` wish.Wishes that it goes through. A script without
-    contacts that count changes nothing, bit for bit.
+    `source_palms` side -> (F, 3) the performer's palms, `wishes` wish.Wishes that it goes through. An empty script
+    changes nothing, bit for bit, and neither do a floor and props that the body is nowhere inside of.
     """
     plan = stage.centred(body.plan, script)
     pose, _ = transfer.world_pose(plan, motion)
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
-    if not scripts.active(laid):
+    if scripts.is_empty(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
-    fades = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE)
-    halves, spent, parts, lowest = [], {}, clear.parts(body) if laid.props else [], ground.lowest_of(body)
+    return shots.joined([_fit_shot(body, plan, *part, fps, options) for part in
+                         shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)], laid, fps)
+
+
+def _fit_shot(body, plan, motion, pose, script, laid, source_palms, wishes, fps, options):
+    """`fit` of the frames between two cuts."""
+    fades, lowest = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), ground.lowest_of(body)
+    parts, down = clear.parts(body) if laid.props else [], lying.skins(body, scripts.active(laid))
+    halves, spent, given = [], {}, laid
+    if laid.grounded and laid.floor is not None:
+        pose = grounded.put_down(body, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
-        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades)
-        clip.orient()
+        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades)
+        clip.orient({name: used.get("tilt", 0.0) for name, used in spent.items()})
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
         reach.lean(clip, demands)
         clip.follow(demands, source_palms)
+        lying.meet(clip)
         ground.raise_ends(clip)
         stuck, more = clear.clear_limbs(clip), {}
         for _ in range(_ROUNDS if hook.meet(clip) else 0):  # what is cleared beside a touch takes some of it along
             stuck = clear.clear_limbs(clip)
             hook.meet(clip)
         if not last:
-            laid, more = reach.spend(laid, clip.along_poles())
-            spent.update({name: spent.get(name, 0.0) + metres for name, metres in more.items()})
+            laid, more = reach.spend(laid, given, clip.shortest(), spent, fps)
+            spent = reach.together(spent, more)
         hurried = speed.limbs_of(speed.too_fast(clip))
         fades.update({limb: _SLOWER * fades[limb] for limb in hurried})
         if not stuck and not more and not hurried:
             break
         halves += stuck
     clip.misses += [Miss(contact.id, contact.effector, contact.surface, frame, 1000.0 * metres)
-                    for contact, frame, metres in hook.missed(clip) if metres > _MISS]
+                    for contact, frame, metres in (*hook.missed(clip), *lying.missed(clip)) if metres > _MISS]
     broken = wish.grant(clip, wishes, clip.demands, options.fade) if wishes else []
     left = [Left(part, what, frame, 1000.0 * metres)
             for part, what, frame, metres in (*clear.remaining(clip), *ground.remaining(clip))]
@@ -113,7 +144,7 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest, fades):
+    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades):
         self.options, self.body, self.plan, self.motion, self.fps = options, body, plan, motion, fps
         self.script, self.laid = script, laid
         self.frames = len(pose.hips)
@@ -122,8 +153,8 @@ class _Clip:
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
         self.obstacles = obstacle.of(laid.props)
-        self.parts, self.lowest, self.fades = parts, lowest, fades
-        self.demands, self.moved, self.misses, self.nearer = [], {}, [], []
+        self.parts, self.lowest, self.lying, self.fades = parts, lowest, down, fades
+        self.demands, self.moved, self.misses, self.shorts = [], {}, [], []
 
     def played(self):
         """The body's world Motion as it stands now."""
@@ -144,8 +175,8 @@ class _Clip:
 
     # Orientation
 
-    def orient(self):
-        """Turn feet and hands to what they touch."""
+    def orient(self, tilts):
+        """Turn feet and hands to what they touch; `tilts` are contact id -> degrees by which a hand lies otherwise."""
         self.standing, self.held, self.rests = {}, {}, {}
         for side, own in self.body.soles.items():
             self.standing[side] = feet.stands(self.contacts, self.frames, self.fps, side)
@@ -157,11 +188,13 @@ class _Clip:
         for side, palm in self.body.palms.items():
             self.held[side] = hands.absolute(self.laid, self.frames, self.fps, side)
             self.rests[side] = touch.rests(self.body, self.plan, self.contacts, self.frames, self.fps, side)
+            hand = self.turn(f"hand.{side}")
             faced = [(c, rows, hands.touches(c, self.props, self.laid.floor, rows, self.fps)[1])
                      for c, rows in self.held[side]]
+            tilted = {c.id: (np.radians(tilts[c.id]), self.props[c.surface]) for c, *_ in faced if tilts.get(c.id)}
             faced += [(rest.contact, rest.rows, rotation.rotate(self.turn(rest.role)[rest.rows], rest.normal))
                       for rest in self.rests[side]]
-            self.set(f"hand.{side}", hands.oriented(palm, self.turn(f"hand.{side}"), faced, self.fps))
+            self.set(f"hand.{side}", hands.oriented(palm, hand, faced, self.fps, tilted))
 
     # What is to be met in the world
 
@@ -175,8 +208,8 @@ class _Clip:
                 out += feet.demands(own, side, self.contacts, self.laid.floor, self.joint(played, f"foot.{side}"), foot,
                                     toe, self.standing[side], self.fps)
         for side, palm in self.body.palms.items():
-            out += hands.demands(palm, side, self.turn(f"hand.{side}"), self.held[side], self.props, self.laid.floor,
-                                 self.fps)
+            out += hands.demands(palm, side, self.joint(played, f"hand.{side}"), self.turn(f"hand.{side}"),
+                                 self.held[side], self.props, self.laid.floor, self.fps)
         return out
 
     def lead(self, demands, halves):
@@ -188,7 +221,7 @@ class _Clip:
         balls, base = self._balls(played, demands), self._stand(played, demands)
         for _ in range(_ROUNDS):
             self.offset = root.offset([*balls, *halves], self.frames, self.fps, base)
-            more = [half for found in (clear.trunk_halves, ground.trunk_halves, hook.trunk_halves)
+            more = [half for found in (clear.trunk_halves, ground.trunk_halves, hook.trunk_halves, lying.trunk_halves)
                     for half in found(self, played, self.offset)]
             if not more:
                 break
@@ -202,10 +235,19 @@ class _Clip:
         """Bring a limb's end to its Demands, what stands on the floor with the lowest of all its skin."""
         if any(demand.contact.surface == "floor" for demand in demands):
             before = self.rotations.copy()
-            self.lead_limb(played, limb, demands, offset)
-            demands = ground.settled(self, limb, demands)
-            self.rotations = before
+            for _ in range(_ROUNDS_TO_SETTLE):  # where the limb has come to, the skin that it carries along lies anew
+                self.lead_limb(played, limb, demands, offset)
+                asked, demands = demands, ground.settled(self, limb, self._held(limb, demands))
+                self.rotations = before.copy()
+                if max(np.abs(a.target - b.target).max() for a, b in zip(asked, demands)) < _SETTLED:
+                    break
         self._meet(played, limb, demands, offset)
+
+    def _held(self, limb, demands):
+        """A foot's Demands with the skin that stands in its place."""
+        own, played = self.body.soles.get(limb[-1]) if limb.startswith("foot") else None, self.played()
+        levers = own and sole.stood(own, played, self.joint(played, limb))
+        return feet.held(demands, self.standing[limb[-1]], *levers, self.fps) if levers else demands
 
     def _balls(self, played, demands):
         """What the Demands ask of the root: a root.Ball for each limb that it gives way to."""
@@ -222,7 +264,8 @@ class _Clip:
         """The root's offset (F, 3) with which the knees of standing legs bend as the performer's do.
 
         Near a straight leg a hair of height is much of a knee's angle: so the height is taken from the angle, and
-        averaged over the legs that stand, the upright ones most. Between two stands it goes from one to the other.
+        averaged over the legs that stand, the upright ones most. Between two stands it goes from one to the other,
+        and is given up where she stands neither before long nor since: who lies is not as low as she will stand.
         """
         total, weight = np.zeros(self.frames), np.zeros(self.frames)
         for demand in demands:
@@ -240,6 +283,9 @@ class _Clip:
         if not len(stood):
             return np.zeros((self.frames, 3))
         height = np.interp(np.arange(self.frames), stood, total[stood] / weight[stood])
+        kept = ease.widened(weight > _UPRIGHT, int(_FADE * self.fps)) > 0.0
+        fade = np.full(self.frames, _FADE * self.fps)
+        height *= ease.spread(kept[:, None].astype(float), kept, fade, fade)[:, 0]
         return np.column_stack([np.zeros((self.frames, 2)), smooth(height, self.fps, _SETTLE)])
 
     @staticmethod
@@ -271,16 +317,24 @@ class _Clip:
             if gap[demand.rows][worst] > _MISS:
                 self.misses.append(Miss(demand.contact.id, limb, demand.contact.surface, demand.first + worst,
                                         1000.0 * float(gap[demand.rows][worst])))
-                prop = self.props.get(demand.contact.surface)
-                if prop is not None:
-                    back = start[demand.first + worst] - demand.target[worst]
-                    self.nearer.append((demand.contact, float(gap[demand.rows][worst] * rotation.normalize(back)
-                                                              @ np.array(prop.axis))))
+                if demand.contact.surface in self.props and limb.startswith("hand"):
+                    back = rotation.normalize(start[demand.first + worst] - demand.target[worst])
+                    self.shorts.append(reach.Short(demand.contact, gap[demand.rows],
+                                                   self._ways(limb, demand, worst), back))
 
-    def along_poles(self):
-        """(contact id, metres along its pole that bring a hand which misses it nearer), what matters least alone."""
-        least = min((contact.priority for contact, _ in self.nearer), default=0.0)
-        return [(contact.id, metres) for contact, metres in self.nearer if contact.priority == least]
+    def _ways(self, limb, demand, at):
+        """The ways of a reach.Short at a frame of a hand's Demand; none of what is no cylinder."""
+        prop, rows = self.props[demand.contact.surface], demand.rows
+        places, normals = hands.touches(demand.contact, self.props, self.laid.floor, rows, self.fps)
+        if normals is None:
+            return {}
+        sense = hands.sense(prop, normals, self.turn(limb)[rows], self.body.palms[limb[-1]])
+        return reach.ways(prop, places[at], normals[at], demand.target[at], sense)
+
+    def shortest(self):
+        """The reach.Shorts of what matters least."""
+        least = min((short.contact.priority for short in self.shorts), default=0.0)
+        return [short for short in self.shorts if short.contact.priority == least]
 
     def led(self, limb, share=1.0):
         """How much (F,), 0 to 1, a limb's end is led by its Demands, coming and going in a `share` of its time."""
@@ -342,4 +396,5 @@ def blended(demands, ways, start, fps, fade):
         values[rows], held[rows] = demand.target - start[rows] - ways[rows], True
         coming[rows] = max(demand.contact.approach, fade) * fps
         going[rows] = max(demand.contact.release, fade) * fps
-    return ways + ease.spread(values, held, coming, going)
+    goes_on = ease.brakes(start + ways, values, held, coming, going)
+    return ways + ease.spread(values, held, coming, going, goes_on)

@@ -10,9 +10,11 @@ from .body import LIMBS, part_surface, trunk_roles
 
 _UP = np.array([0.0, 0.0, 1.0])
 _MARGIN = 2e-4  # metres that skin is kept over the floor; what is stored is rounded
+_ROUNDED = 1e-6  # metres under the floor that are none: what stands on it may be as much lower
 _TOLD = 5e-4  # metres under the floor that are told
 _KNEE = 0.4  # of the shin, from above: what kneels
 _ROUNDS = 4  # in which an arm is lifted: what was lowest then is not what is lowest now
+_SHARES = 0.5 ** np.arange(4)  # of its time, in which a hand or foot rises where there is no room for more
 _AHEAD = 0.2  # half the seconds before it is needed that a hand or foot begins to rise
 
 
@@ -54,23 +56,32 @@ def lowest_of(body):
 
 
 def _need(skin, motion, floor):
-    """Metres (F,) by which skin has to rise to be on the floor; where it is over it, something below zero."""
+    """Metres (F,) by which skin has to rise to be on the floor; where it is over it, something below zero.
+
+    Skin that is nowhere under the floor has to rise nowhere: the margin is for what is moved anyway.
+    """
     need = floor + _MARGIN - surface.bound(skin, motion, _UP)
     near = np.flatnonzero(need > 0.0)
     if len(near):
         need[near] = floor + _MARGIN - surface.lowest(skin, motion, _UP, near)
-    return need
+    return need if need.max() > _MARGIN + _ROUNDED else np.minimum(need, 0.0)
 
 
 def trunk_halves(clip, played, offset):
-    """What keeps the trunk over the floor: root.Halves for the root's offset beyond `offset` (F, 3), the present."""
-    if clip.lowest.trunk is None or clip.laid.floor is None:
+    """What keeps the trunk over the floor: root.Halves for the root's offset beyond `offset` (F, 3), the present.
+
+    Where a shot touches nothing at all, its whole body rises like that: no limb has to bend.
+    """
+    if clip.laid.floor is None:
         return []
-    moved = played._replace(positions=played.positions + offset[:, None])
-    need = np.maximum(_need(clip.lowest.trunk, moved, clip.laid.floor), 0.0)
-    if not need.any():
-        return []
-    return [root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need)]
+    skins = [clip.lowest.trunk] if clip.contacts else [clip.lowest.trunk, *clip.lowest.arms.values(),
+                                                       *clip.lowest.ends.values()]
+    moved, out = played._replace(positions=played.positions + offset[:, None]), []
+    for skin in skins:
+        need = np.zeros(1) if skin is None else np.maximum(_need(skin, moved, clip.laid.floor), 0.0)
+        if need.any():
+            out.append(root.Half(need > 0.0, np.broadcast_to(_UP, offset.shape), offset[:, 2] + need))
+    return out
 
 
 def settled(clip, limb, demands):
@@ -97,8 +108,21 @@ def raise_ends(clip):
             continue
         need = np.where(clip.is_led(limb), 0.0, np.maximum(_need(skin, played, clip.laid.floor), 0.0))
         if need.any():
-            rise = np.maximum(ease.above(need, _AHEAD * clip.fps) * (1.0 - clip.led(limb)), need)
+            rise = _rise(need, lambda share, limb=limb: clip.led(limb, share), _AHEAD * clip.fps)
             clip.bring(played, limb, clip.joint(played, limb) + rise[:, None] * _UP, rise > 0.0, np.zeros(3))
+
+
+def _rise(need, led, frames):
+    """Metres (F,) to rise by: no less than a `need` (F,), nothing where a limb's end is held, and eased over as many
+    `frames` as there is room for.
+
+    `led` tells how much (F,), 0 to 1, it is held in a share of the time that its corrections take. What a slow rise
+    may not do beside what is held, one in half the time does, and so on.
+    """
+    rise = np.zeros(len(need))
+    for share in _SHARES:
+        rise += ease.above(np.maximum(need - rise, 0.0), share * frames) * (1.0 - led(share))
+    return np.maximum(rise, need)
 
 
 def _lift_arm(clip, limb, skin):

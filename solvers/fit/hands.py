@@ -76,11 +76,18 @@ def absolute(script, frames, fps, side):
             and (c.surface in names or c.surface == "floor" and script.floor is not None)]
 
 
-def oriented(palm, hand, faced, fps):
+def sense(prop, normals, hand, palm):
+    """1 where turns about the normals (T, 3) of a cylinder lead a hand (T, 4) away from the way of its axis, or -1."""
+    along = rotation.rotate(hand, palm.along)
+    return -1.0 if np.median(rotation.cross(normals, along) @ np.array(prop.axis)) > 0.0 else 1.0
+
+
+def oriented(palm, hand, faced, fps, tilts=()):
     """World rotations (F, 4) of a hand whose palm faces what it touches; `hand` (F, 4) is the transferred one.
 
     `faced` is a list of (Contact, rows, normals (T, 3) of what is touched or None). Turned by the shortest way, so that
-    the fingers keep the slant at which the performer's lie.
+    the fingers keep the slant at which the performer's lie; but for `tilts`, contact id -> (radians, Prop),
+    by which a hand lies farther from the way of a cylinder's axis.
     """
     frames = len(hand)
     change, mask = np.zeros((frames, 3)), np.zeros(frames, bool)
@@ -88,7 +95,12 @@ def oriented(palm, hand, faced, fps):
     for contact, rows, normal in faced:
         if normal is None:
             continue
-        change[rows] = rotation.log(_facing(palm, hand[rows], -normal))
+        facing = _facing(palm, hand[rows], -normal)
+        if contact.id in tilts:
+            angle, prop = tilts[contact.id]
+            angle *= sense(prop, normal, rotation.mul(facing, hand[rows]), palm)
+            facing = rotation.mul(rotation.exp(angle * normal), facing)
+        change[rows] = rotation.log(facing)
         mask[rows] = True
         coming[rows.start] = max(contact.approach, _FADE) * fps
         going[rows.stop - 1] = max(contact.release, _FADE) * fps
@@ -107,13 +119,18 @@ def _facing(palm, hand, way):
     return rotation.mul(rotation.between(rotation.rotate(rolled, out), way), rolled)
 
 
-def demands(palm, side, hand, held, props, floor, fps):
-    """Demands of a hand that holds something: the wrist, for the palm's middle to lie on the surface."""
+def demands(palm, side, wrist, hand, held, props, floor, fps):
+    """Demands of a hand that holds something: the wrist, for the palm's middle to lie on the surface.
+
+    `wrist` (F, 3) is the transferred one: a hand that slides over the floor goes along as it does by itself.
+    """
     out = []
     for contact, rows in held:
+        lever = rotation.rotate(hand[rows], palm.offset)
         places, _ = touches(contact, props, floor, rows, fps)
-        out.append(Demand(contact, f"hand.{side}", rows.start, rows.stop - 1,
-                          places - rotation.rotate(hand[rows], palm.offset)))
+        if contact.kind == "rest-on" and contact.surface == "floor":
+            places[:, :2] = (wrist[rows] + lever)[:, :2]
+        out.append(Demand(contact, f"hand.{side}", rows.start, rows.stop - 1, places - lever))
     return out
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import rotation
-from . import flesh, surface
+from . import carried, flesh, surface
 
 
 class Sole(NamedTuple):
@@ -24,6 +24,7 @@ class Sole(NamedTuple):
     heading: np.ndarray  # (3,) unit, horizontal: where the foot points at rest
     flat_foot: np.ndarray  # (4,) world rotation of the foot as it stands flat, pointing to `heading`
     flat_toe: np.ndarray  # (4,) of the toes
+    stood: dict  # "heel", "ball" -> what bones have of the skin that stands there, as of carried.bind; none without
 
 
 def sole(figure, bound, skin, points, side, answered):
@@ -40,32 +41,34 @@ def sole(figure, bound, skin, points, side, answered):
     way = at_ball - at_heel
     heading = rotation.normalize(way * (1.0, 1.0, 0.0))
     level = rotation.between(way, heading)
-    skins, share = _skin(figure, skin, side, turns)
+    skins, share, own = _skin(figure, skin, side, turns)
+    stood = {part: carried.bind(bound, skin, point)
+             for part, point in (carried.soles(figure, skin, points, side, own) if len(own) else {}).items()}
     if not len(skins):
         skins, share = np.stack([at_heel, at_ball]), np.array([0.0, 1.0]) * turns
 
-    def carried(places, origin, turn):
+    def on(places, origin, turn):
         return rotation.rotate(rotation.conj(turn), places - origin)
 
-    return Sole(carried(at_heel, ankle, turn_foot),
-                carried(at_ball, joint, turn_toe) if turns else carried(at_ball, ankle, turn_foot),
-                carried(joint, ankle, turn_foot), turns, carried(skins, ankle, turn_foot),
-                carried(skins, joint, turn_toe), share, heading, rotation.mul(level, turn_foot),
-                rotation.mul(level, turn_toe))
+    return Sole(on(at_heel, ankle, turn_foot),
+                on(at_ball, joint, turn_toe) if turns else on(at_ball, ankle, turn_foot),
+                on(joint, ankle, turn_foot), turns, on(skins, ankle, turn_foot),
+                on(skins, joint, turn_toe), share, heading, rotation.mul(level, turn_foot),
+                rotation.mul(level, turn_toe), stood)
 
 
 def _skin(figure, skin, side, turns):
-    """(places (V, 3) at rest, shares (V,) of the toes) of the skin of a foot and its toes."""
+    """(places (V, 3) at rest, shares (V,) of the toes) of the skin of a foot and its toes, and all of its vertices."""
     if skin is None:
-        return np.zeros((0, 3)), np.zeros(0)
+        return np.zeros((0, 3)), np.zeros(0), np.zeros(0, int)
     carrier, roles = flesh.labels(figure)
-    own = flesh.of(figure, skin, (f"foot.{side}", f"toe.{side}"))
-    own = surface.standing(skin, own)
+    whole = flesh.of(figure, skin, (f"foot.{side}", f"toe.{side}"))
+    own = surface.standing(skin, whole)
     toes = roles.index(f"toe.{side}") if turns else -2
     labels = np.where(skin.bones >= 0, carrier[skin.bones], -1)
     share = np.sum(skin.weights * (labels == toes), axis=1)
     # what the shin or a neighbour carries along counts for the foot: it is not where a foot stands
-    return skin.points[own], share[own]
+    return skin.points[own], share[own], np.flatnonzero(whole)
 
 
 def levers(sole, foot, toe):
@@ -74,6 +77,12 @@ def levers(sole, foot, toe):
     if not sole.turns:
         return heel, rotation.rotate(foot, sole.ball)
     return heel, rotation.rotate(foot, sole.toe) + rotation.rotate(toe, sole.ball)
+
+
+def stood(sole, motion, ankle):
+    """(heel, ball) from the ankle (F, 3) in a world Motion, (F, 3) each, of the skin that stands there; None where
+    there is no skin."""
+    return tuple(carried.path(sole.stood[part], motion) - ankle for part in ("heel", "ball")) if sole.stood else None
 
 
 def lowest(sole, foot, toe):

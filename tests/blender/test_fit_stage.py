@@ -1,6 +1,7 @@
 """The stage "contacts" as artists and scripts use it: what it changes, what it leaves alone, and what it tells."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ bpy = pytest.importorskip("bpy")
 import rigs  # noqa: E402
 import whole_file  # noqa: E402
 
-from foothold.operators import job, review, scripted  # noqa: E402
+from foothold.operators import fitting, job, review, scripted  # noqa: E402
 from foothold.operators.bridge import compat, keys, overlay, overlay_shapes, scripts, told  # noqa: E402
 from foothold.solvers.contacts import edit  # noqa: E402
-from foothold.solvers.contacts.script import Contact, ContactScript, Prop, in_order, to_json  # noqa: E402
+from foothold.solvers.contacts.script import EFFECTORS, Contact, ContactScript, Prop, in_order, to_json  # noqa: E402
 from foothold.solvers.errors import FootholdError  # noqa: E402
 from foothold.solvers.fit.fit import PREFER, Options  # noqa: E402
 from foothold.solvers.transfer import Travel  # noqa: E402
@@ -90,9 +91,10 @@ def test_contacts_change_the_keys_and_lie_ready_on_the_body(stage):
     assert bits(body) == plain and script_of(body) is None and not told.load(body.animation_data.action)
 
 
-@pytest.mark.parametrize("script", [replace(SCRIPT, contacts=()), replace(SCRIPT, contacts=(), props=(), floor=None),
-                                    replace(SCRIPT, contacts=tuple(replace(c, mute=True) for c in SCRIPT.contacts))],
-                         ids=["empty", "nothing at all", "muted"])
+@pytest.mark.parametrize("script", [
+    replace(SCRIPT, contacts=()),
+    replace(SCRIPT, contacts=(replace(plant("L", 0.1, 0.4, 0.1), mute=True),), props=(), floor=None)],
+    ids=["empty", "muted"])
 @pytest.mark.parametrize("travel", [Travel(), Travel("object"), Travel(horizontal=1.0, vertical=1.0)],
                          ids=["hips", "object", "source's scale"])
 @pytest.mark.parametrize("stretch", [4096, 7])
@@ -298,3 +300,17 @@ def test_targets_are_drawn_for_the_body_that_plays_the_bake(stage):
     assert overlay.of_body(scene) is None and len(overlay.marks(bpy.context)) == 3
     scene.foothold.body = take
     assert overlay.of_body(scene) is None
+
+
+@pytest.mark.parametrize("effector, role", [(e, None) for e in EFFECTORS] + [
+    ("hand.L", "hand.L"), ("knee.R", "thigh.R"), ("shin.L", "shin.L"), ("elbow.L", "upper_arm.L"), ("back", "chest"),
+    ("pelvis", "chest"), ("trunk", "chest"), ("head", "head")])
+@pytest.mark.parametrize("least", [True, False])
+def test_whatever_cannot_be_kept_names_a_bone_of_the_body(effector, role, least):
+    """Also of a body that has hips alone."""
+    names = ["hips"] if least else ["hips", "chest", "head"] + [
+        f"{part}.{side}" for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot") for side in "LR"]
+    body = SimpleNamespace(roles={name: j for j, name in enumerate(names)},
+                           skeleton=SimpleNamespace(names=[f"bone of {name}" for name in names]))
+    found = fitting._bone(SimpleNamespace(plan=SimpleNamespace(body=body)), effector)
+    assert found.startswith("bone of ") and (role is None or found == f"bone of {'hips' if least else role}")

@@ -180,6 +180,36 @@ def test_plants_are_found_to_the_frame(fps):
             assert max(p.end for p in contact.parts) == contact.end
 
 
+def test_a_foot_that_glides_along_the_floor_does_not_stand_however_feet_wander():
+    """Standing feet that wander by centimetres, slowly, tell nothing about how far one that leaves may glide."""
+    puppet = Puppet(6.0)
+    puppet.sway(0.1, 3.0)
+    puppet.step("L", 1.0, 1.6, lift=0.0)
+    puppet.step("R", 3.0, 3.6, lift=0.0)
+    for side in "LR":
+        for role in (f"foot.{side}", f"toe.{side}"):
+            puppet.positions[:, puppet.joint(role), 0] += 0.03 * np.sin(2.0 * np.pi * puppet.time / 2.5)
+    found = read(puppet)
+    for side, start, end in (("L", 1.0, 1.6), ("R", 3.0, 3.6)):
+        before, after = intervals(found, f"foot.{side}", "plant")
+        assert before[1] == pytest.approx(start, abs=0.1) and after[0] == pytest.approx(end, abs=0.1)
+
+
+@pytest.mark.parametrize("at", [1, 90])
+def test_no_foot_stands_over_a_cut(at):
+    """A pose that jumps into the motion: by a frame it stands for no time, else it stands up to the cut."""
+    puppet = Puppet(5.0)
+    puppet.sway(0.1, 3.0)
+    puppet.positions[:at] += np.array([0.01, 0.0, 0.0])
+    for role, j in puppet.figure.roles.items():
+        if role.split(".")[0] not in ("foot", "toe"):
+            puppet.positions[:at, j, 1] += 0.4
+    found = read(puppet)
+    for side in "LR":
+        spans = [(round(start * 60.0), round(end * 60.0)) for start, end in intervals(found, f"foot.{side}", "plant")]
+        assert spans == ([(0, at - 1)] if at > 1 else []) + [(at, puppet.frames - 1)]
+
+
 def test_a_floor_at_any_height_is_found():
     puppet = Puppet(5.0)
     puppet.step("L", 1.0, 1.6)
@@ -202,6 +232,7 @@ def test_a_step_up_a_box_is_a_plant_and_a_foot_held_in_the_air_is_none():
 
 def test_a_take_that_never_stands_says_so_and_plants_nothing():
     puppet = Puppet(4.0)
+    puppet.sway(0.02)
     swing = 0.5 * np.sin(4.0 * puppet.time)
     for role in ("foot.L", "toe.L", "foot.R", "toe.R"):
         puppet.positions[:, puppet.joint(role), 1] += swing
@@ -229,6 +260,7 @@ def test_feet_that_hang_are_slow_for_moments_and_do_not_stand(period, climb):
 def test_feet_that_are_held_up_while_others_swing_below_do_not_stand():
     """A pose with a leg held over the head for longer than any foot is still lower down."""
     puppet = Puppet(6.0)
+    puppet.sway(0.02)
     puppet.positions[..., 2] += 0.5
     for role in ("foot.L", "toe.L"):
         puppet.positions[:, puppet.joint(role), 2] += 1.5

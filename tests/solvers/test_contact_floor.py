@@ -6,7 +6,7 @@ from figures import layout
 from puppet import Puppet
 
 from foothold.solvers import rotation
-from foothold.solvers.contacts import floor
+from foothold.solvers.contacts import floor, performer
 from foothold.solvers.contacts.extract import extract
 
 X, Y, Z = np.eye(3)
@@ -186,7 +186,7 @@ def test_one_who_runs_over_a_files_ground_runs_on_it():
     assert found.floor == pytest.approx(0.0, abs=0.03) and not plants(found)
     assert any("file's ground" in note for note in found.notes)
     puppet.positions[..., 2] += 0.6
-    assert read(puppet).floor is None, "and nowhere where the file has no ground"
+    assert not found.grounded and read(puppet).grounded, "and wherever she is where the file has no ground there"
 
 
 def hanging(puppet):
@@ -220,34 +220,55 @@ def test_one_in_the_air_or_the_water_has_no_floor(moves, seconds, fps):
     assert any("never stands" in note for note in found.notes)
 
 
-def test_a_take_without_its_way_says_that_it_lacks_it():
-    """One who crouches on and on, whose hips are held where they are: the feet rise and sink instead."""
-    puppet = Puppet(6.0)
-    puppet.positions[..., 2] += 0.5
+def squatting(puppet):
+    """One who bends one knee more and then the other; her hips are held where they are."""
     for side, late in (("L", 0.0), ("R", 0.6)):
         bent = 50.0 + wave(puppet, 1.0, 25.0, late)
         turn(puppet, f"thigh.{side}", X, -bent + wave(puppet, 1.0, 25.0, late + 1.6))
         turn(puppet, f"shin.{side}", X, 2.0 * bent)
         turn(puppet, f"foot.{side}", X, -bent)
+
+
+@pytest.mark.parametrize("lift", [0.5, -3.0])
+def test_a_take_that_lacks_its_height_is_put_onto_the_floor(lift):
+    """The same contacts as where her way is there, and the ground of the file wherever her hips are held."""
+    puppet = Puppet(6.0)
+    puppet.positions[..., 2] += lift
+    squatting(puppet)
     assert not np.ptp(puppet.positions[:, puppet.joint("hips")], axis=0).any()
     found = read(puppet)
-    assert found.floor is None and any("hips never move" in note for note in found.notes)
-    puppet.positions[..., 2] += (0.5 - floor.lowest(floor.parts(puppet.figure, puppet.motion)))[:, None]
+    assert found.grounded and any("lacks her way up and down" in note for note in found.notes)
+    sole = min(performer.place(point, puppet.figure.rest)[0, 2] for point in performer.feet(puppet.figure).values())
+    assert found.floor == pytest.approx(sole, abs=1e-5)
+    puppet.positions[..., 2] += (sole - floor.lowest(floor.parts(puppet.figure, puppet.motion)))[:, None]
     whole = read(puppet)
-    assert whole.floor == pytest.approx(0.5, abs=0.01) and not any("hips never move" in note for note in whole.notes)
+    assert not whole.grounded and whole.floor == pytest.approx(found.floor, abs=0.01)
+    assert found.contacts and whole.contacts == found.contacts
 
 
-def test_a_take_without_its_way_has_no_floor_where_it_stays_for_the_most_part():
-    """One who sits down and draws circles with her feet: they come up to hips that stay."""
-    puppet = Puppet(8.0)
-    puppet.positions[..., 2] += 0.5
-    up = 0.4 * puppet.between(0.0, 1.6)
+def test_hands_of_push_ups_that_lack_their_height_rest_on_the_floor():
+    """Prone, her arms bend and stretch: the hands come up to hips that stay, and slide a little."""
+    puppet = Puppet(6.0)
+    turn(puppet, "hips", X, 80.0)
+    up = 0.08 * (1.0 - np.cos(2.0 * np.pi * puppet.time / 1.5))
     for side, sign in (("L", 1.0), ("R", -1.0)):
-        for role in below(f"thigh.{side}"):
-            puppet.positions[:, puppet.joint(role)] += np.stack(
-                [wave(puppet, 1.0, 0.2), sign * wave(puppet, 1.0, 0.2, 1.57), up], axis=-1)
+        shoulder = puppet.positions[0, puppet.joint(f"upper_arm.{side}")]
+        path = np.tile([0.3 * sign, shoulder[1], shoulder[2] - 0.9], (puppet.frames, 1))
+        puppet.lead_palm(side, path + np.multiply.outer(up, [0.0, 0.4, 1.0]))
     found = read(puppet)
-    assert found.floor is None and any("hips never move" in note for note in found.notes)
+    assert found.grounded
+    for side in "LR":
+        assert [(c.kind, c.start, c.end) for c in found.contacts if c.effector == f"hand.{side}"] \
+            == [("rest-on", 0.0, 6.0)]
+
+
+@pytest.mark.parametrize("moves", [squatting, lambda puppet: None])
+def test_a_take_with_its_way_is_not_put_anywhere(moves):
+    puppet = Puppet(6.0)
+    moves(puppet)
+    puppet.positions[..., 2] += (0.2 - floor.lowest(floor.parts(puppet.figure, puppet.motion)))[:, None]
+    found = read(puppet)
+    assert not found.grounded and not any("lacks" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("size, heading, move", [(0.55, -2.2, (-7.0, 1.0, 1.3)), (100.0, 1.0, (30.0, 20.0, 170.0))])

@@ -242,6 +242,24 @@ def test_far_from_contacts_the_motion_is_the_transferred_one():
     assert far.any() and rotation.angle(fitted.pose.rotations, pose.rotations)[far].max() < 1e-6
 
 
+@pytest.mark.parametrize("gap", [0.5, 4.0])
+def test_the_standing_height_is_kept_to_the_next_step_and_given_up_where_there_is_none(gap):
+    """Between steps the root goes on as it stands; who lies for long before she stands, or after, lies as she did."""
+    plan, script, pose, motion, palms, fps = performed(leg=0.8, arm=1.1)
+    stands = [c for c in script.contacts if c.effector == "foot.L"]
+    first = replace(stands[0], start=0.0, end=0.5, parts=())
+    second = replace(stands[1], start=0.5 + gap, end=1.0 + gap, parts=())
+    heights = fit(body_of(plan, None), replace(script, contacts=(first, second)), motion, palms, fps).offset[:, 2]
+    first_end, second_start = 30, int(round((0.5 + gap) * fps))
+    between, ends = heights[(first_end + second_start) // 2], heights[[first_end, second_start]]
+    assert np.abs(heights[:30]).max() > 5e-3
+    if gap < 1.0:
+        assert ends.min() - 1e-3 < between < ends.max() + 1e-3
+        assert np.abs(heights[int((1.0 + gap + 1.5) * fps):]).max() < 1e-6
+    else:
+        assert abs(between) < 1e-6
+
+
 def test_what_no_body_can_reach_is_told():
     plan, script, pose, motion, palms, fps = performed(arm=0.9)
     grips = [c for c in script.contacts if c.kind == "grip"]

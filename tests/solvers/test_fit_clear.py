@@ -206,7 +206,12 @@ def test_a_pole_that_is_not_near_changes_nothing_bit_for_bit():
     assert not out.left
 
 
-def test_without_contacts_a_pole_changes_nothing_bit_for_bit():
-    scene = Scene("thigh", 0.03, ())
-    out, _ = scene.fit()
+@pytest.mark.parametrize("part", _PARTS)
+def test_beside_mute_contacts_a_pole_is_still_in_the_way(part):
+    scene = Scene(part, 0.03, ("hand.L",))
+    scene.script = replace(scene.script, contacts=tuple(replace(c, mute=True) for c in scene.script.contacts))
+    out, motion = scene.fit()
+    assert scene.inside(scene.before).max() > 0.012 and scene.inside(motion).max() < 0.0 and not out.left
+    far = replace(scene.pole, point=tuple(np.array(scene.pole.point) + 0.2 * scene.away))
+    out, _ = scene.fit(props=(far,))
     assert np.array_equal(out.pose.rotations, scene.raw.rotations) and np.array_equal(out.pose.hips, scene.raw.hips)

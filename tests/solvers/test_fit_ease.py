@@ -163,3 +163,64 @@ def test_above_has_no_corners(seed):
     need = sparse(seed)
     out = ease.above(need, 20)
     assert np.abs(np.diff(out, n=2)).max() < 1.0 / 10 ** 2
+
+
+def _swinging(fast):
+    """(path (F, 1), correction, held): a limb's end that swings to and fro, later twice as hard, and is let go just as
+    a correction that changes by `fast` metres a frame is back at nothing."""
+    at = np.arange(400.0)
+    held = spans(400, (0, 100))
+    path = np.where(at < 240.0, 0.15, 0.3) * np.sin(2.0 * np.pi * at / 60.0)
+    return path[:, None], np.where(held, fast * (at - 100.0), 0.0)[:, None], held
+
+
+def _spread_braked(path, values, held):
+    fade = np.full(len(path), 60.0)
+    parts = ease.brakes(path, values, held, fade, fade)
+    return parts, ease.spread(values, held, fade, fade, parts)
+
+
+@pytest.mark.parametrize("fast", [1e-3, 3e-3, -3e-3])
+def test_what_goes_on_stops_as_soon_as_the_path_has_no_more_acceleration_than_its_own(fast):
+    path, values, held = _swinging(fast)
+    parts, out = _spread_braked(path, values, held)
+    lazy = ease.spread(values, held, np.full(400, 60.0), np.full(400, 60.0))
+    assert np.array_equal(out[held], values[held])
+    own = np.abs(np.diff(path, 2, axis=0)).max()
+    assert np.abs(np.diff(path + out, 2, axis=0))[99:].max() <= own
+    assert np.abs(out[101:]).max() < 0.6 * np.abs(lazy[101:]).max()
+    sooner = ease.spread(values, held, np.full(400, 60.0), np.full(400, 60.0), 0.5 * parts)
+    if parts[100] > 0.1:  # not the shortest that is looked at: half of it is a jerk
+        assert np.abs(np.diff(path + sooner, 2, axis=0))[99:].max() > own
+
+
+def test_what_no_brake_keeps_calm_goes_on_all_the_way():
+    path, values, held = _swinging(-0.05)
+    assert (_spread_braked(path, values, held)[0] == 1.0).all()
+
+
+def test_brakes_need_no_path_to_speak_of():
+    for frames in (0, 1, 2, 3):
+        none = np.zeros((frames, 3))
+        assert (ease.brakes(none, none, np.zeros(frames, bool), none[:, 0], none[:, 0]) == 1.0).all()
+
+
+def test_beside_a_clips_end_a_correction_comes_and_goes_in_its_whole_time():
+    """A contact that begins in the second frame: no jerk, as if there were more of the clip."""
+    fade, values = np.full(40, 20.0), np.full((40, 1), 0.1)
+    out = ease.spread(values, spans(40, (1, 10)), fade, fade)[:, 0]
+    more = ease.spread(np.full((80, 1), 0.1), spans(80, (41, 50)), np.full(80, 20.0), np.full(80, 20.0))[40:, 0]
+    assert out == pytest.approx(more, abs=1e-12) and 0.09 < out[0] < 0.1
+
+
+def test_a_correction_may_stop_where_the_path_is_as_hard_itself():
+    """A path that is struck just where the correction ends, harder than in all its other moments: it hides no jerk, and
+    asks for none to be drawn out."""
+    path, values, held = _swinging(-1e-4)
+    struck = path.copy()
+    struck[90:130] += 0.05 * np.abs(np.sin(np.arange(40)))[:, None]
+    parts, out = _spread_braked(struck, values, held)
+    own = np.abs(np.diff(struck, 2, axis=0))[:, 0]
+    assert parts[100] < 1.0
+    most = np.maximum(own, np.percentile(own, 99.0))
+    assert (np.abs(np.diff(struck + out, 2, axis=0))[99:, 0] <= most[99:] + 1e-12).all()

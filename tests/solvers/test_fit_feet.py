@@ -232,6 +232,22 @@ def test_a_foot_that_slides_goes_its_way_on_the_floor():
     assert np.array_equal(foot.foot, foot.before[0]), "it is turned as hers is"
 
 
+@pytest.mark.parametrize("into", [True, False])
+def test_a_foot_that_slides_into_a_stand_comes_to_where_that_is(into):
+    """She creeps on by 5 cm while she stands, so that the stand, amid of them, is 2.5 cm from where the slide ends."""
+    foot = Foot(160)
+    slides, stands = ((0, 99), (100, 159)) if into else ((60, 159), (0, 59))
+    far = np.where(np.arange(160) < 100, 0.004 * (np.arange(160) - 100.0), 5e-2 / 59.0 * (np.arange(160) - 100.0))
+    way = (far if into else far[::-1])[:, None] * [1.0, 0.0, 0.0]
+    slide = Contact("s", "foot.L", "floor", "rest-on", slides[0] / _FPS, slides[1] / _FPS)
+    foot.stand([slide, plant(*stands)], foot.yaw(0.0), ankle=way)
+    found = {d.contact.id: d for d in foot.demands}
+    target = np.concatenate([found[name].target for name in (("s", "p") if into else ("p", "s"))])[:, :2]
+    off = (target - foot.ankle[:, :2])[::1 if into else -1, 0]
+    assert off[100] == pytest.approx(0.025, abs=1e-3) and np.abs(np.diff(off[:100])).max() < 3e-3
+    assert abs(off[100] - off[99]) < 2e-3 and np.abs(off[:70]).max() < 1e-9, "before that it goes its own way"
+
+
 def test_two_plants_right_after_each_other_are_one_stand():
     foot = Foot(160)
     sway = 0.02 * np.sin(np.linspace(0.0, 9.0, 160))[:, None] * [1.0, 0.4, 0.0]

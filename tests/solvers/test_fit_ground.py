@@ -1,5 +1,6 @@
 """Bodies of tubes whose knees, trunk, hands and feet would sink into the floor."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ from figures import build
 from foothold.solvers import rotation, transfer
 from foothold.solvers.contacts import performer
 from foothold.solvers.contacts.script import Contact, ContactScript, Prop
+from foothold.solvers.fit import ease, ground
 from foothold.solvers.fit.body import body_of
 from foothold.solvers.fit.fit import fit
 from foothold.solvers.skeleton import forward, identity_channels
@@ -125,3 +127,61 @@ def test_a_hand_begins_to_rise_before_it_would_sink():
     raised = (motion.positions - scene.before.positions)[:, wrist, 2]
     assert raised[[sinks[0] - 2, sinks[-1] + 2]].min() > 1e-3
     assert (raised >= -1e-9).all() and raised[0] == raised[-1] == 0.0
+
+
+def test_between_two_stands_a_foot_rises_in_what_time_there_is():
+    """A need in the midst of a gap that is no longer than a fade: a slow rise has no room there, a quicker one has."""
+    frames, fade = 200, 60.0
+    held = np.ones(frames, bool)
+    held[80:121] = False
+    need = np.maximum(0.02 - 0.001 * np.abs(np.arange(frames) - 100.0), 0.0) * (np.abs(np.arange(frames) - 100) < 12)
+
+    def led(share):
+        time = np.full(frames, share * fade)
+        return ease.spread(held[:, None].astype(float), held, time, time)[:, 0]
+
+    rise = ground._rise(need, led, 24.0)
+    assert (rise >= need).all() and (rise[held] == 0.0).all() and rise.max() < 1.5 * need.max()
+    slow = np.maximum(ease.above(need, 24.0) * (1.0 - led(1.0)), need)
+    jerk = [np.abs(np.diff(one, 2)).max() for one in (rise, slow)]
+    assert jerk[0] < 0.5 * jerk[1] and jerk[0] < 0.004
+
+
+@pytest.mark.parametrize("name", _POSES)
+def test_a_floor_without_a_contact_that_counts_is_still_a_floor(name):
+    scene = fitted(name)[0]
+    muted = tuple(replace(c, mute=True) for c in scene.script.contacts)
+    script = replace(scene.script, props=(), contacts=muted)
+    out = fit(scene.body, script, scene.motion, scene.palms, _FPS)
+    assert scene.lowest(scene.played(out.pose)).min() > -5e-5 and not out.left and not out.misses
+
+
+@pytest.mark.parametrize("name", _POSES)
+def test_over_a_floor_that_is_nowhere_touched_no_bit_changes(name):
+    scene = fitted(name)[0]
+    script = replace(scene.script, contacts=(replace(scene.script.contacts[0], mute=True),))
+    for over in (1e-3, -1e-3):
+        up = np.array([0.0, 0.0, over - scene.lowest(scene.before).min()])
+        motion = scene.motion._replace(positions=scene.motion.positions + up)
+        pose = transfer.world_pose(scene.plan, motion)[0]
+        out = fit(scene.body, script, motion, scene.palms, _FPS)
+        same = np.array_equal(out.pose.rotations, pose.rotations) and np.array_equal(out.pose.hips, pose.hips)
+        assert same == (over > 0.0)
+
+
+@pytest.mark.parametrize("bones", [True, False])
+@pytest.mark.parametrize("name", _POSES)
+def test_who_lacks_her_height_is_put_onto_the_floor_by_the_bodys_own_skin(name, bones):
+    """Her hips are held where they are; the body is as thick as it is. Without skin, its bones are near the floor."""
+    scene = fitted(name)[0]
+    up = scene.motion.positions[:, :1] * np.array([0.0, 0.0, 1.0])
+    motion = scene.motion._replace(positions=scene.motion.positions - up + [0.0, 0.0, 0.3])
+    script = replace(scene.script, contacts=(), grounded=True)
+    out = fit(scene.body if bones else body_of(scene.plan, None), script, motion, scene.palms, _FPS)
+    low = scene.lowest(scene.played(out.pose))
+    assert not out.left and not out.misses
+    if bones:
+        assert low.min() > -5e-5 and low.max() < 3e-3, [round(1e3 * h, 2) for h in low]
+        assert np.array_equal(out.pose.rotations, transfer.world_pose(scene.plan, motion)[0].rotations)
+    else:
+        assert np.abs(low).max() < 0.1

@@ -39,7 +39,7 @@ def held(contact, hand, props=(), floor=0.0):
     ((_, rows),) = listed = hands.absolute(script, _FRAMES, _FPS, "L")
     faced = [(c, r, hands.touches(c, named, floor, r, _FPS)[1]) for c, r in listed]
     turned = hands.oriented(_PALM, hand, faced, _FPS)
-    (demand,) = hands.demands(_PALM, "L", turned, listed, named, floor, _FPS)
+    (demand,) = hands.demands(_PALM, "L", np.zeros((len(hand), 3)), turned, listed, named, floor, _FPS)
     assert demand.rows == rows and demand.limb == "hand.L"
     return (turned, demand, demand.target + rotation.rotate(turned[rows], _PALM.offset),
             rotation.rotate(turned[rows], _PALM.out))
@@ -96,14 +96,18 @@ def test_the_hand_turns_there_and_back_smoothly_and_is_her_own_far_away():
     assert np.array_equal(turned[far], hand[far])
 
 
+@pytest.mark.parametrize("kind", ["plant", "rest-on"])
 @pytest.mark.parametrize("floor", [0.0, -0.4])
-def test_the_palm_lies_on_the_floor(floor):
+def test_the_palm_lies_on_the_floor(floor, kind):
+    """Where hers stands; or, where hers slides, where its own arm takes it, the wrist being at the origin."""
     path = {"time": [1.0, 2.0], "x": [0.3, 0.4], "y": [0.1, 0.1], "z": [9.0, 9.0]}
-    contact = Contact("f", "hand.L", "floor", "rest-on", 1.0, 2.0, path=path)
-    _, _, places, facing = held(contact, waving(6), floor=floor)
+    contact = Contact("f", "hand.L", "floor", kind, 1.0, 2.0, path=path)
+    turned, demand, places, facing = held(contact, waving(6), floor=floor)
     assert places[:, 2] == pytest.approx(floor, abs=1e-12)
     assert facing @ [0.0, 0.0, -1.0] == pytest.approx(1.0, abs=1e-12)
-    assert places[:, 0] == pytest.approx(np.linspace(0.3, 0.4, 61), abs=1e-12)
+    own = rotation.rotate(turned, _PALM.offset)[demand.rows, :2]
+    hers = np.column_stack([np.linspace(0.3, 0.4, 61), np.full(61, 0.1)])
+    assert places[:, :2] == pytest.approx(hers if kind == "plant" else own, abs=1e-12)
 
 
 def test_on_a_thing_of_no_known_shape_the_palm_is_where_the_path_is_and_the_hand_as_hers():

@@ -131,7 +131,7 @@ def test_twice_the_amplitude_is_twice_the_acceleration():
     assert any(f["metric"] == "acceleration_ratio" and f["role"] == "hips" for f in found["faults"])
 
 
-def test_arms_that_are_long_for_the_body_may_swing_harder(monkeypatch):
+def test_arms_that_are_long_swing_as_hard_as_a_performers_of_that_length(monkeypatch):
     swing = spin((0, 1, 0), 40.0 * np.sin(np.arange(120) / 8.0))
     turns = {"upper_arm.L": swing, "forearm.L": swing, "hand.L": swing}
     longer = OFFSETS.copy()
@@ -140,8 +140,27 @@ def test_arms_that_are_long_for_the_body_may_swing_harder(monkeypatch):
     monkeypatch.setitem(globals(), "OFFSETS", longer)
     found = report.report(take, side(turns, frames=120), 60.0)
     row = found["metrics"]["acceleration_m_per_s2"]["joints"]["hand.L"]
-    assert row["ratio"] == pytest.approx(1.5) and row["limit"] == pytest.approx(1.65)
-    assert found["faults"] == []
+    assert row["ratio_in_proportion"] == pytest.approx(1.0) and found["faults"] == []
+    rows = [what["joints"]["hand.L"]["body"]["p99"] for what in (
+        found["metrics"]["acceleration_m_per_s2"], report.report(take, take, 60.0)["metrics"]["acceleration_m_per_s2"])]
+    assert rows[0] == pytest.approx(1.5 * rows[1]), "which is harder than the take's own"
+
+
+def test_a_body_of_other_lengths_that_turns_as_the_take_does_shakes_no_more(monkeypatch):
+    """Legs, trunk and arms are longer each by its own factor, and the way as much as the legs."""
+    turns, root = wander()
+    take, longer = side(turns, root), OFFSETS.copy()
+    longs = {"shin": 1.5, "foot": 1.5, "toe": 1.5, "forearm": 0.7, "hand": 0.8}
+    for j in range(1, len(ROLES)):
+        longer[j] *= longs.get(ROLES[j].split(".")[0], 2.0)
+    monkeypatch.setitem(globals(), "OFFSETS", longer)
+    found = report.report(take, side(turns, 1.5 * root), 60.0)["metrics"]["acceleration_m_per_s2"]
+    assert {role: row["ratio_in_proportion"] for role, row in found["joints"].items()} == pytest.approx(
+        {"hips": 1.0, "hand.L": 1.0, "foot.L": 1.0})
+    shaken = {**turns, "spine": rotation.mul(turns["spine"], spin((1, 0, 0), 2.0 * (-1.0) ** np.arange(60)))}
+    worse = report.report(take, side(shaken, 1.5 * root), 60.0)["metrics"]["acceleration_m_per_s2"]
+    hand = worse["joints"]["hand.L"]
+    assert hand["ratio_in_proportion"] > 1.3, "a trunk that shakes is told by the hands that it carries"
 
 
 def test_acceleration_is_in_metres_per_second_squared():
@@ -219,12 +238,13 @@ def test_the_path_is_that_of_the_thighs_wherever_a_rig_has_its_hips():
     high.motion.positions[:, 0] += rotation.rotate(nod, [0.0, 0.03, 0.1])
     metrics = report.report(low, high, 60.0)["metrics"]
     path = metrics["root_path"]
-    assert metrics["acceleration_m_per_s2"]["joints"]["hips"]["ratio"] == pytest.approx(1.0), "nor does it shake more"
+    hips = metrics["acceleration_m_per_s2"]["joints"]["hips"]
+    assert hips["ratio_in_proportion"] == pytest.approx(1.0), "nor does it shake more"
     assert path["rms_percent_of_leg"] < 1e-9 and path["bob_amplitude_ratio"] == pytest.approx(1.0)
     one_legged = high._replace(roles={r: j for r, j in high.roles.items() if r != "thigh.R"})
     metrics = report.report(low, one_legged, 60.0)["metrics"]
     path = metrics["root_path"]
-    assert metrics["acceleration_m_per_s2"]["joints"]["hips"]["ratio"] > 1.1
+    assert metrics["acceleration_m_per_s2"]["joints"]["hips"]["ratio_in_proportion"] > 1.1
     assert path["rms_percent_of_leg"] > 2.0, "then it is that of the hips"
 
 
@@ -327,3 +347,19 @@ def test_bad_input_is_named():
         report.report(side(), side(frames=50), 60.0)
     with pytest.raises(FootholdError, match="frame rate"):
         report.report(side(), side(), 0.0)
+
+
+def test_a_cut_of_the_take_is_no_speed():
+    """A pose that the take begins with turns into the motion at once: neither the body's speed there nor a limit."""
+    take, body = side(*wander()), side(*wander())
+    for one in (take, body):
+        one.motion.positions[0] += [0.5, 1.0, 0.2]
+        one.motion.rotations[0] = rotation.mul(rotation.exp(np.array([0.0, 2.0, 0.0])), one.motion.rotations[0])
+    j = body.roles["hand.L"]
+    body.motion.rotations[30:, j] = rotation.mul(rotation.exp(np.array([0.0, 1.0, 0.0])), body.motion.rotations[30:, j])
+    found = report.report(take, body, 60.0, np.arange(1, 61))
+    speeds = found["metrics"]["angular_speed_deg_per_s"]
+    hand = speeds["bones"][body.names[j]]
+    own = report.angular_speed(take.motion.rotations[1:, take.roles["hand.L"]][:, None], 60.0).max()
+    assert speeds["frames_over"] == hand["frames_over"] == 1 and hand["limit"] == pytest.approx(max(1.5 * own, 720.0))
+    assert hand["body"]["worst_frame"] == 31

@@ -126,11 +126,11 @@ def test_corrections_that_turn_over_are_faults_with_their_joint_and_length():
     j = after.roles["hand.L"]
     after.motion.positions[20:25, j, 0] += 0.05
     after.motion.positions[25:30, j, 0] -= 0.04
-    (fault,) = stages.turned_over(after, before, np.arange(1, 61))
+    (fault,) = stages.turned_over(after, before, np.arange(1, 61), 60.0)
     assert (fault["metric"], fault["role"], fault["limit"]) == ("turnover_mm", "hand.L", 1000.0 * turnovers.LENGTH)
     assert fault["value"] == pytest.approx(50.0) and 21 <= fault["frame"] <= 25
     assert fault["first"] <= 21 and fault["last"] >= 26
-    assert stages.turned_over(before, before, np.arange(1, 61)) == []
+    assert stages.turned_over(before, before, np.arange(1, 61), 60.0) == []
 
 
 # Which stage it is
