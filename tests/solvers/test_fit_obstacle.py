@@ -169,6 +169,14 @@ def test_what_parts_two_pieces_is_no_way_out():
             assert not in_pieces(prop, places + 2e-3 * normal).all()
 
 
+def test_who_has_sunk_into_the_seat_is_before_the_back_and_not_below_it():
+    """5 cm below the seat's face and 2 cm before the back: the nearest face of the upper piece is the cut."""
+    ends = np.array([[-0.1, 0.38, 0.4]]), np.array([[0.1, 0.38, 0.4]])
+    upper = max(piece.pieces_of(mesh_prop(*bench())), key=lambda one: one.shape.corners[:, 2].mean())
+    assert upper.shape.corners[:, 2].min() == pytest.approx(0.45)
+    assert upper.ways([ends])[0] @ (0.0, -1.0, 0.0) > 0.9
+
+
 def test_a_round_thing_is_no_larger_than_it_is_by_more_than_a_millimetre_or_two():
     turn, up = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False), np.linspace(0.0, np.pi, 17))
     points = 0.2 * np.stack([np.sin(up) * np.cos(turn), np.sin(up) * np.sin(turn), np.cos(up)], axis=-1).reshape(-1, 3)
