@@ -169,12 +169,12 @@ def test_what_parts_two_pieces_is_no_way_out():
             assert not in_pieces(prop, places + 2e-3 * normal).all()
 
 
-def test_who_has_sunk_into_the_seat_is_before_the_back_and_not_below_it():
-    """5 cm below the seat's face and 2 cm before the back: the nearest face of the upper piece is the cut."""
-    ends = np.array([[-0.1, 0.38, 0.4]]), np.array([[0.1, 0.38, 0.4]])
-    upper = max(piece.pieces_of(mesh_prop(*bench())), key=lambda one: one.shape.corners[:, 2].mean())
-    assert upper.shape.corners[:, 2].min() == pytest.approx(0.45)
-    assert upper.ways([ends])[0] @ (0.0, -1.0, 0.0) > 0.9
+def test_who_has_sunk_into_the_back_is_above_the_seat_and_not_behind_it():
+    """2 cm behind the back's face and 5 cm below the seat's: the nearest face of the seat is where it was cut off."""
+    ends = np.array([[-0.1, 0.42, 0.4]]), np.array([[0.1, 0.42, 0.4]])
+    seat = max(piece.pieces_of(mesh_prop(*bench())), key=lambda one: -one.shape.corners[:, 1].mean())
+    assert seat.shape.corners.max(axis=0) == pytest.approx((0.5, 0.4, 0.45))
+    assert seat.ways([ends])[0] @ (0.0, 0.0, 1.0) > 0.9
 
 
 def test_a_round_thing_is_no_larger_than_it_is_by_more_than_a_millimetre_or_two():

@@ -96,12 +96,11 @@ def lying(effector, gap=None):
     return Contact("seat", effector, "prop", "rest-on", start, end, path=path)
 
 
-@pytest.mark.parametrize("kind", ["plane", "face", "edge", "mesh"])
-@pytest.mark.parametrize("part, depth, gap", [("forearm", -0.04, 0.0), ("forearm", 0.03, None), ("shin", 0.02, 0.01),
-                                              ("hips", -0.04, 0.0)])
-def test_what_touches_on_purpose_lies_at_its_gap(kind, part, depth, gap):
-    if (kind, part) == ("plane", "shin"):
-        pytest.skip("the arm beside it is behind the wall")
+@pytest.mark.parametrize("part, depth, gap, kind", [
+    (*case, kind)
+    for case in (("forearm", -0.04, 0.0), ("forearm", 0.03, None), ("shin", 0.02, 0.01), ("hips", -0.04, 0.0))
+    for kind in ("plane", "face", "edge", "mesh") if (case[0], kind) != ("shin", "plane")])  # before it hangs the arm
+def test_what_touches_on_purpose_lies_at_its_gap(part, depth, gap, kind):
     scene = InProp(part, kind, ("hand.R", "foot.R"), depth)
     contact = lying("back" if part == "hips" else f"{part}.L", gap)
     out, motion = scene.fit(contacts=(*scene.script.contacts, contact))
