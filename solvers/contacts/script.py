@@ -140,8 +140,8 @@ def active(script, effector=None):
 
 
 def is_empty(script):
-    """Whether a script asks for nothing: it has no contact, or none but mute ones and neither props nor floor, which stand
-    in the body's way beside any contact; nor is it grounded."""
+    """Whether a script asks for nothing: it has no contact, or none but mute ones and neither props nor floor, which
+    stand in the body's way beside any contact; nor is it grounded."""
     nothing = not active(script) and not script.props and script.floor is None
     return not script.grounded and (not script.contacts or nothing)
 
