@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..solvers.contacts import performer
-from ..solvers.contacts.script import REGIONS, not_solid
+from ..solvers.contacts.script import REGIONS, unkept
 from ..solvers.fit.body import body_of
 from ..solvers.fit.fit import Options, fit
 from ..solvers.fit.level import levelled
@@ -33,8 +33,7 @@ def fit_steps(armature, plan, take, script, fps, options=Options(), action=None)
     asked = wishes(armature, plan, action, take.frames) if action is not None else []
     fitted = fit(body, script, motion, palms, fps, options, asked)
     before = fitted.plan._replace(turned_rest=plan.turned_rest)  # as the transfer alone has it: without level feet
-    notes = [*body.notes, *(f"The body is not kept out of '{prop.name}': {not_solid(prop)}." for prop in script.props
-                            if not_solid(prop))]
+    notes = [*body.notes, *unkept(script.props)]
     return fitted, {**_told(fitted, take.frames, notes), "moved": moved.figures(fitted, before, motion)}
 
 

@@ -156,7 +156,7 @@ def _distances(probe, points):
     for k, palm in enumerate(probe.palms.values()):
         off = points - palm.weights @ points[palm.vertices]
         near = _about(off, probe.faces)
-        np.minimum.at(out[k], probe.parts[near], _from_point(off[probe.faces[near]]))
+        np.minimum.at(out[k], probe.parts[near], mesh.distances(np.zeros((len(near), 3)), off[probe.faces[near]])[0])
     return out
 
 
@@ -167,16 +167,3 @@ def _about(points, faces):
         a, b, c = values[faces[near].T]
         near = near[(np.minimum(np.minimum(a, b), c) < REACH) & (np.maximum(np.maximum(a, b), c) > -REACH)]
     return near
-
-
-def _from_point(triangles):
-    """Distances (T,) of the origin from triangles (T, 3, 3): from the plane where it is over the inside, else from the
-    nearest side."""
-    sides = np.roll(triangles, -1, axis=1) - triangles
-    normal = rotation.cross(sides[:, 0], sides[:, 1])
-    inside = (rotation.dot(rotation.cross(sides, -triangles), normal[:, None]) >= 0.0).all(axis=1)
-    area = np.linalg.norm(normal, axis=-1)
-    part = -np.sum(triangles * sides, axis=-1) / np.maximum(np.sum(sides * sides, axis=-1), 1e-18)
-    nearest = np.linalg.norm(triangles + np.clip(part, 0.0, 1.0)[..., None] * sides, axis=-1).min(axis=1)
-    return np.where(inside & (area > 0.0), np.abs(rotation.dot(triangles[:, 0], normal)) / np.maximum(area, 1e-18),
-                    nearest)

@@ -34,6 +34,11 @@ def find(positions, fps):
     return np.array(out, int)
 
 
+def joints(motion, roles):
+    """What cuts are looked for in: the world paths (F, J, 3) of a Motion's joints that have `roles` (role -> joint)."""
+    return motion.positions[:, sorted(set(roles.values()))]
+
+
 def shots(positions, fps):
     """The shots of a motion, joints as of `find`: slices of its frames, one after the other."""
     edges = [0, *find(positions, fps).tolist(), len(positions)]

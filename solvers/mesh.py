@@ -70,7 +70,7 @@ def depths(triangles, groups, count, solid):
         middle = triangles.mean(axis=1)
         reach = np.linalg.norm(triangles - middle[:, None], axis=-1).max(axis=1)
         starts = np.searchsorted(at, np.arange(len(triangles)))
-        distance, slant = _distances(middle[at], solid[of])
+        distance, slant = distances(middle[at], solid[of])
         least = np.minimum.reduceat(distance, starts)
         # of faces that share the nearest point the one that faces the middle most tells on which side it is
         facing = np.where(distance <= least[at] + 1e-9, np.abs(slant), -1.0)
@@ -78,7 +78,7 @@ def depths(triangles, groups, count, solid):
         inside = np.maximum.reduceat(np.where(telling, -slant, -2.0), starts) > 0.0
         depth = np.where(inside, least, -least)
         np.maximum.at(out, groups, depth)
-        corners = np.max([_distances(triangles[at, k], solid[of])[0] for k in range(3)], axis=0)
+        corners = np.max([distances(triangles[at, k], solid[of])[0] for k in range(3)], axis=0)
         bound = np.minimum(depth + reach, np.minimum.reduceat(corners, starts))
         keep = bound > (1.0 + _EXACT[1]) * out[groups] + _EXACT[0]
         pairs = keep[at] & (distance <= least[at] + 2.0 * reach[at])
@@ -107,7 +107,7 @@ def _quartered(triangles):
                            ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
 
 
-def _distances(points, triangles):
+def distances(points, triangles):
     """(distances (N,) of points (N, 3) from triangles (N, 3, 3), cosines (N,) between the way there and the normal)."""
     sides = np.roll(triangles, -1, axis=1) - triangles
     normal = rotation.normalize(np.cross(sides[:, 0], sides[:, 1]))

@@ -382,7 +382,7 @@ def _bone_sources(source, target, found):
 def _angular_speeds(source, target, found, fps, frames, faults):
     bones, over_any = {}, np.zeros(max(len(frames) - 1, 0), bool)
     theirs, ours = angular_speed(source.motion.rotations, fps), angular_speed(target.motion.rotations, fps)
-    over_cuts = cuts.find(source.motion.positions[:, sorted(set(source.roles.values()))], fps) - 1
+    over_cuts = cuts.find(cuts.joints(source.motion, source.roles), fps) - 1
     theirs[over_cuts] = ours[over_cuts] = 0.0  # what goes from shot to shot is no motion
     least = LIMITS["angular_speed_deg_per_s"]
     for j, role, follows in _bone_sources(source, target, found):

@@ -80,7 +80,7 @@ def turned_over(side, before, frames, fps):
 
     `side` is the body's report.Side and `before` that of its transferred motion, at `fps` frames a second.
     """
-    out, shots = [], cuts.shots(before.motion.positions[:, sorted(set(before.roles.values()))], fps)
+    out, shots = [], cuts.shots(cuts.joints(before.motion, before.roles), fps)
     for role in _WATCHED:
         if role in side.roles:
             j = side.roles[role]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...solvers import mesh
 from ...solvers.contacts.script import BODY_PARTS, EFFECTORS
 from ...solvers.fit import hands
 
@@ -128,18 +129,6 @@ def hit(bars, x, y):
 
 # Marks
 
-def turn(axis):
-    """(3, 3) columns: where azimuth 0 lies, where 90 degrees, and the axis (unit) itself.
-
-    Azimuth counts from the world's +X, for an axis along X from +Y, counterclockwise seen from the axis' end.
-    """
-    axis = np.asarray(axis, float)
-    first = np.array([1.0, 0.0, 0.0]) if abs(axis[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    first = first - (first @ axis) * axis
-    first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first), axis], axis=-1)
-
-
 def on_cylinder(prop, height, azimuth, gap=0.0):
     """Points (N, 3) on a cylinder at heights along its axis and azimuths in degrees, `gap` metres off its surface."""
     height, azimuth, gap = (part.ravel() for part in np.broadcast_arrays(height, azimuth, gap))
@@ -169,9 +158,7 @@ def span(script, prop):
 
 def box_corners(prop):
     """The corners (8, 3) of a box: first its lower face around, then its upper one."""
-    square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
-    own = np.concatenate([np.column_stack([square, np.full(4, z)]) for z in (-1.0, 1.0)]) * 0.5 * np.asarray(prop.size)
-    return np.asarray(prop.point) + own @ np.array(prop.axes)
+    return mesh.box(prop)[0][[0, 4, 6, 2, 1, 5, 7, 3]]
 
 
 def prop_lines(script, prop):
@@ -185,7 +172,7 @@ def prop_lines(script, prop):
         return []  # its object is there to be seen
     if prop.kind == "plane":
         square = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (-1, -1, 0)], float)
-        return [np.asarray(prop.point) + square @ turn(prop.axis).T]
+        return [np.asarray(prop.point) + square @ np.array(prop.axes)]
     low, high = np.split(box_corners(prop), 2)
     return [rim[[0, 1, 2, 3, 0]] for rim in (low, high)] + [np.stack(edge) for edge in zip(low, high)]
 

@@ -17,7 +17,7 @@ _SLIDE = (0.015, 0.05, 0.2)  # metres over the floor, m/s upwards, seconds: what
 _HAND_DOWN = (0.12, 0.1)  # metres of a palm over the floor and seconds, of a hand that stands on it
 _FACES_UP = 0.5  # of a palm's way out that points up: the back of such a hand lies on the floor
 _LYING = (0.06, 0.3)  # metres from the floor and seconds, of what else lies on it
-_PLACE, _HEIGHT = np.ones(3), np.array([0.0, 0.0, 1.0])  # which of its ways has to be still of what rests on the floor
+_UP = np.array([0.0, 0.0, 1.0])
 _SAME_PLACE = 0.12  # metres that holds of one fixed place lie apart
 _TELLING = 3  # holds of fixed places that a take has at least: one or two may be chance
 _LEGS = (0.015, 0.4)  # metres from a pole's surface and seconds, of legs and trunk that hold it
@@ -61,12 +61,13 @@ def extract(figure, motion, fps, prop="auto", surface=None):
     if surface is not None:
         surface = _resized_surface(surface, factor)
     found, props, notes, evidence = [], [], [], {}
-    grounded = _lacks_height(figure, motion, fps)
+    body, hips = floors.parts(figure, motion), motion.positions[:, figure.roles["hips"]]
+    grounded = floors.is_pinned(body, hips) and not _has_floor(figure, motion, body, hips, fps)
     if grounded:
         notes.append("The hips never move in this take, though the lowest of the body does: the file lacks her way up "
                      "and down. What is lowest is put onto the floor in each frame, of hers and of any other body.")
         motion = floors.put_down(figure, motion)
-    body, hips = floors.parts(figure, motion), motion.positions[:, figure.roles["hips"]]
+        body, hips = floors.parts(figure, motion), motion.positions[:, figure.roles["hips"]]
     floor, slides = _read_feet(feet.tread(figure, motion, fps), body, hips, figure, factor, fps, found, notes, evidence)
     palms = performer.palms(figure)
     if not palms:
@@ -79,9 +80,8 @@ def extract(figure, motion, fps, prop="auto", surface=None):
     for touched in touch.find(figure, motion, palms, busy, fps):
         found.append(_touched(touched))
     if floor is not None and (grounded or not slides):
-        still = _HEIGHT if grounded else _PLACE
-        _read_floor_hands(palms, motion, floor, still, fps, found)
-        _read_lying(body, floor, still, fps, found)
+        _read_floor_hands(palms, motion, floor, grounded, fps, found)
+        _read_lying(body, floor, grounded, fps, found)
     if prop == "auto" and one is None and palms:
         _read_places(palms, motion, hips, fps, found, props)
     contacts = []
@@ -119,12 +119,11 @@ def _resized_evidence(evidence, factor):
 
 # The floor
 
-def _lacks_height(figure, motion, fps):
-    """Whether a take has lost its way up and down: hips that never move, and nothing that tells a floor under them."""
-    trodden, body = feet.tread(figure, motion, fps), floors.parts(figure, motion)
-    hips = motion.positions[:, figure.roles["hips"]]
-    return (trodden is not None and floors.is_pinned(body, hips) and feet.floor_of(trodden, body, fps) is None
-            and floors.find(figure, body, hips, fps) is None)
+def _has_floor(figure, motion, body, hips, fps):
+    """Whether anything tells a floor under a performer, or she has no soles that could."""
+    trodden = feet.tread(figure, motion, fps)
+    return (trodden is None or feet.floor_of(trodden, body, fps) is not None
+            or floors.find(figure, body, hips, fps) is not None)
 
 
 def _read_feet(trodden, body, hips, figure, factor, fps, found, notes, evidence):
@@ -191,9 +190,12 @@ def _add_soles(soles, trodden, floor, fps, found):
                                 sole.name.split(".")[0], _xyz(sole.path), None, 0.5))
 
 
-def _read_lying(body, floor, still, fps, found):
-    """Adds what else lies on the floor and stays there, as far as `still` tells: legs, pelvis, back, head, forearms."""
-    near, shortest = _LYING
+def _read_lying(body, floor, grounded, fps, found):
+    """Adds what else lies on the floor and stays there: legs, pelvis, back, head, forearms.
+
+    A body that is `grounded` from frame to frame stays at its height; along the floor it may go anywhere.
+    """
+    (near, shortest), still = _LYING, _UP if grounded else 1.0
     for effector in sorted({_effector(part.name) for part in body} & set(script.EFFECTORS)):
         own = [part.path for part in body if _effector(part.name) == effector]
         down = [np.abs(path[:, 2] - floor) < near for path in own]
@@ -214,16 +216,16 @@ def _effector(name):
     return {"hips": "pelvis", "chest": "back", "belly": "back"}.get(part, name)
 
 
-def _read_floor_hands(palms, motion, floor, still, fps, found):
-    """Adds hands that stand on the floor, or slide over it where only the height is `still`: cartwheels, crawls."""
+def _read_floor_hands(palms, motion, floor, grounded, fps, found):
+    """Adds hands that stand on the floor, or slide over it where she is `grounded`: cartwheels, crawls."""
+    still, shortest = (_UP, _LYING[1]) if grounded else (1.0, _HAND_DOWN[1])
     for side, palm in palms.items():
         path = performer.place(palm, motion)
         height = path[:, 2] - floor
         up = rotation.rotate(motion.rotations[:, palm.joint], palm.out)[:, 2]
         near = (np.abs(height) < _HAND_DOWN[0]) & (up < _FACES_UP) & ~_mask(found, f"hand.{side}", len(path))
-        slides = still is _HEIGHT
-        for first, last in touch.still_runs(still * path, near, fps, _LYING[1] if slides else _HAND_DOWN[1]):
-            if slides:
+        for first, last in touch.still_runs(still * path, near, fps, shortest):
+            if grounded:
                 found.append(_Found(f"hand.{side}", "floor", "rest-on", first, last, 0.0, 0.0, "palm", _xyz(path), None,
                                     0.5))
                 continue
@@ -253,8 +255,7 @@ def _read_prop(prop, surface, palms, motion, hips, fps, found, props, notes, evi
             prop = _on_its_foot(prop)
             one = pole.given(palms, motion, np.array(prop.point), np.array(prop.axis), prop.radius, fps)
         props.append(prop)
-    if script.not_solid(props[-1]):
-        notes.append(f"The body is not kept out of '{props[-1].name}': {script.not_solid(props[-1])}.")
+    notes += script.unkept(props)
     owns = dict.fromkeys(palms)
     if one is not None:
         palms = one.palms

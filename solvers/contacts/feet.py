@@ -58,7 +58,7 @@ def tread(figure, motion, fps):
     if not points:
         return None
     paths = {name: performer.place(point, motion) for name, point in points.items()}
-    shots = cuts.shots(motion.positions[:, sorted(set(figure.roles.values()))], fps)
+    shots = cuts.shots(cuts.joints(motion, figure.roles), fps)
     root = _speed(motion.positions[:, figure.roles["hips"]], fps, 0.1, shots)
     speeds = {name: _speed(path, fps, 0.01, shots) for name, path in paths.items()}
     threshold = signals.valley(np.concatenate(list(speeds.values())), *_STILL)

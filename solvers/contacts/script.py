@@ -159,6 +159,11 @@ def not_solid(prop):
     return ""
 
 
+def unkept(props):
+    """Sentences about the Props that no body is kept out of, and why."""
+    return [f"The body is not kept out of '{prop.name}': {not_solid(prop)}." for prop in props if not_solid(prop)]
+
+
 def mirrored(name):
     """The other side's name: hand.L -> hand.R; names without a side stay."""
     return name[:-1] + {"L": "R", "R": "L"}[name[-1]] if name[-2:] in (".L", ".R") else name
@@ -239,14 +244,11 @@ def from_dict(data, name="contact script"):
     floor = data.get("floor", 0.0)
     if floor is not None:
         floor = read.number(data, "floor", "", default=0.0)
-    grounded = data.get("grounded", False)
-    if not isinstance(grounded, bool):
-        raise FootholdError(f"{name}: grounded must be true or false.")
     notes = data.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(n, str) for n in notes):
         raise FootholdError(f"{name}: notes must be a list of texts.")
     return ContactScript(fps, frames, props, in_order(contacts), floor, removed, tuple(notes),
-                         read.evidence(data.get("evidence", {}), "evidence"), grounded)
+                         read.evidence(data.get("evidence", {}), "evidence"), read.truth(data, "grounded", ""))
 
 
 class _Reader:
@@ -359,7 +361,7 @@ class _Reader:
     def truth(self, row, key, at):
         value = row.get(key, False)
         if not isinstance(value, bool):
-            self.wrong(f"{at}.{key}", "must be true or false")
+            self.wrong(f"{at}.{key}" if at else key, "must be true or false")
         return value
 
     def choice(self, row, key, at, choices, default=None):

@@ -195,7 +195,7 @@ def remaining(clip):
     played, out = clip.played(), []
     for prop, part in ((prop, part) for prop in clip.props for part in clip.parts):
         amount = np.zeros(clip.frames)
-        for thing in (t for t in clip.obstacles if t.name == prop):
+        for thing in clip.things(prop):
             way, near = side_of(clip, part, thing, played)
             gap = gap_of(clip, part, thing)
             near &= _kept_out(clip, part)

@@ -91,9 +91,7 @@ def demands(own, side, contacts, floor, ankle, foot, toe, standing, fps):
     heel, ball = sole.levers(own, foot, toe)
     low = sole.lowest(own, foot, toe)
     out = []
-    ways = [_about(ankle[rows, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
-            for _, rows, heel_down, ball_down in standing]
-    ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    ways = _ways([ankle[rows] for _, rows, *_ in standing], standing, heel, ball, fps)
     off, stood, fade = np.zeros((len(ankle), 2)), np.zeros(len(ankle), bool), np.full(len(ankle), _FADE * fps)
     for (contact, rows, *_), way in zip(standing, ways):
         off[rows], stood[rows] = way - ankle[rows, :2], True
@@ -113,12 +111,18 @@ def held(demands, standing, heel, ball, fps):
     carried by several bones it goes its own way, and what shall stay is the skin. `standing` as of `stands`."""
     plants = {d.contact.id: d for d in demands if d.contact.kind == "plant"}
     standing = [(plants[contact.id], *rest) for contact, *rest in standing if contact.id in plants]
-    ways = [_about(d.target[:, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
-            for d, rows, heel_down, ball_down in standing]
-    ways = _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
+    ways = _ways([d.target for d, *_ in standing], standing, heel, ball, fps)
     ways = {d.contact.id: way for (d, *_), way in zip(standing, ways)}
     return [d._replace(target=np.column_stack([ways[d.contact.id], d.target[:, 2]])) if d.contact.id in ways else d
             for d in demands]
+
+
+def _ways(ankles, standing, heel, ball, fps):
+    """The ankle's ways on the floor (T, 2) while a foot stands, for each plant of `standing`: `ankles` (T, 3) are where
+    it was, `heel` and `ball` (F, 3) the levers from it."""
+    ways = [_about(ankle[:, :2], heel[rows, :2], ball[rows, :2], heel_down[rows], ball_down[rows])
+            for ankle, (_, rows, heel_down, ball_down) in zip(ankles, standing)]
+    return _joined(ways, [rows for _, rows, *_ in standing], ball[:, :2], fps)
 
 
 def _joined(ways, rows, ball, fps):

@@ -99,19 +99,27 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
     laid = stage.laid_out(script, stage.stage_of(plan, script, body.standing), options.prop_size)
     if scripts.is_empty(laid):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
-    return shots.joined([_fit_shot(body, plan, *part, fps, options) for part in
+    skins = _Skins(clear.parts(body) if laid.props else [], ground.lowest_of(body),
+                   lying.skins(body, scripts.active(laid)))
+    return shots.joined([_fit_shot(body, plan, skins, *part, fps, options) for part in
                          shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)], laid, fps)
 
 
-def _fit_shot(body, plan, motion, pose, script, laid, source_palms, wishes, fps, options):
+class _Skins(NamedTuple):
+    """A body's skin by what it is looked at for."""
+
+    parts: list  # clear.Part, that are kept out of props
+    lowest: ground.Lowest
+    lying: dict  # effector -> surface.Surface that lies on the floor
+
+
+def _fit_shot(body, plan, skins, motion, pose, script, laid, source_palms, wishes, fps, options):
     """`fit` of the frames between two cuts."""
-    fades, lowest = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), ground.lowest_of(body)
-    parts, down = clear.parts(body) if laid.props else [], lying.skins(body, scripts.active(laid))
-    halves, spent, given = [], {}, laid
+    fades, halves, spent, given = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), [], {}, laid
     if laid.grounded and laid.floor is not None:
         pose = grounded.put_down(body, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
-        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades)
+        clip = _Clip(body, plan, motion, pose, script, laid, fps, options, skins, fades)
         clip.orient({name: used.get("tilt", 0.0) for name, used in spent.items()})
         demands = clip.absolute_demands()
         halves = clip.lead(demands, halves)
@@ -144,7 +152,7 @@ def _fit_shot(body, plan, motion, pose, script, laid, source_palms, wishes, fps,
 class _Clip:
     """A clip while it is being fitted."""
 
-    def __init__(self, body, plan, motion, pose, script, laid, fps, options, parts, lowest, down, fades):
+    def __init__(self, body, plan, motion, pose, script, laid, fps, options, skins, fades):
         self.options, self.body, self.plan, self.motion, self.fps = options, body, plan, motion, fps
         self.script, self.laid = script, laid
         self.frames = len(pose.hips)
@@ -153,8 +161,12 @@ class _Clip:
         self.props = {prop.name: prop for prop in laid.props}
         self.contacts = scripts.active(laid)
         self.obstacles = obstacle.of(laid.props)
-        self.parts, self.lowest, self.lying, self.fades = parts, lowest, down, fades
+        (self.parts, self.lowest, self.lying), self.fades = skins, fades
         self.demands, self.moved, self.misses, self.shorts = [], {}, [], []
+
+    def things(self, prop):
+        """The obstacles that a prop of this name is."""
+        return [thing for thing in self.obstacles if thing.name == prop]
 
     def played(self):
         """The body's world Motion as it stands now."""

@@ -16,12 +16,10 @@ _FADE = 0.5  # seconds in which a hand at least turns to what it holds, and back
 
 def on_cylinder(prop, height, azimuth):
     """(places (T, 3) on the axis, unit normals (T, 3)) at heights and azimuths (degrees), as a script counts them."""
-    axis = np.array(prop.axis)
-    first = np.array([1.0, 0.0, 0.0]) if abs(axis[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    first = rotation.normalize(first - (first @ axis) * axis)
+    first, second, axis = np.array(prop.axes)
     angle = np.radians(azimuth)[:, None]
     return (np.array(prop.point) + height[:, None] * axis,
-            np.cos(angle) * first + np.sin(angle) * np.cross(axis, first))
+            np.cos(angle) * first + np.sin(angle) * second)
 
 
 def column(contact, name, times):

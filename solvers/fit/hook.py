@@ -17,7 +17,7 @@ _CLOSE = 1e-4  # metres that are near enough
 def touches(clip):
     """(Contact, things, Parts) of each contact of limbs and trunk with a prop, which may be several things."""
     for prop in clip.props:
-        things = [thing for thing in clip.obstacles if thing.name == prop]
+        things = clip.things(prop)
         for contact in (c for c in clip.contacts if things and c.surface == prop):
             parts = [part for part in clip.parts if part.is_touched_by(contact.effector)]
             if parts:

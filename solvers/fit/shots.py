@@ -12,7 +12,7 @@ from ..skeleton import Motion
 def parted(plan, motion, pose, script, laid, palms, wishes, fps):
     """(Motion, WorldPose, ContactScript, the one laid out, palms, wishes) of each shot, frames counted from its own
     first; of a take without cuts just what is given."""
-    found = cuts.shots(motion.positions[:, sorted(set(plan.source.roles.values()))], fps)
+    found = cuts.shots(cuts.joints(motion, plan.source.roles), fps)
     if len(found) == 1:
         return [(motion, pose, script, laid, palms, wishes)]
     out = []
