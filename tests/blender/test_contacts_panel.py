@@ -403,6 +403,9 @@ def test_lines_of_props():
     box = shapes.prop_lines(captured(), Prop("box", "box", (0.0, 0.0, 1.0), size=(1.0, 2.0, 3.0)))
     corners = np.concatenate(box)
     assert np.ptp(corners, axis=0) == pytest.approx([1.0, 2.0, 3.0]) and corners[:, 2].min() == pytest.approx(-0.5)
+    edges = np.abs(np.concatenate([np.diff(line, axis=0) for line in box]))
+    assert sorted(edges.max(axis=1)) == pytest.approx([1.0] * 4 + [2.0] * 4 + [3.0] * 4), "its twelve edges"
+    assert (np.sum(edges > 1e-9, axis=1) == 1).all(), "and no diagonal"
     assert len(shapes.prop_lines(captured(), Prop("p", "plane"))) == 1
     assert shapes.prop_lines(captured(), Prop("m", "mesh")) == []
 

@@ -8,7 +8,7 @@ from puppet import Puppet, ease, on_pole, with_pole
 
 from foothold.solvers import rotation
 from foothold.solvers.contacts import extract as contact_extract
-from foothold.solvers.contacts import grips, performer, script
+from foothold.solvers.contacts import feet, floor, grips, performer, script
 from foothold.solvers.contacts.extract import extract
 from foothold.solvers.errors import FootholdError
 
@@ -193,6 +193,21 @@ def test_a_foot_that_glides_along_the_floor_does_not_stand_however_feet_wander()
     for side, start, end in (("L", 1.0, 1.6), ("R", 3.0, 3.6)):
         before, after = intervals(found, f"foot.{side}", "plant")
         assert before[1] == pytest.approx(start, abs=0.1) and after[0] == pytest.approx(end, abs=0.1)
+
+
+def test_a_foot_that_comes_and_goes_along_the_floor_stands_while_it_is_slow():
+    """It is below the limit all the while, and wanders so far that its place alone does not tell when it goes."""
+    limit, frame = 0.25, np.arange(361)
+    sway = 0.04 * np.sin(2.0 * np.pi * frame / 240.0)  # at 0.06 m/s at most
+    speed = limit * np.clip(np.maximum(60.0 - frame, frame - 300.0) / 60.0, 0.0, 0.99)
+    path = np.zeros((361, 3))
+    path[:, 0], path[:, 1] = sway, np.cumsum(speed) / 60.0
+    trodden = feet.Tread({"ball.L": path}, {"ball.L": speed}, {"ball.L": np.ones(361, bool)}, {"L": np.ones(361)},
+                         np.full(361, limit), None, [slice(0, 361)])
+    (sole,) = feet.soles(trodden, [floor.Part("foot.L", path)], 0.0, 60.0)
+    ((first, last),) = sole.spans
+    slow = np.flatnonzero(speed < 0.6 * limit)
+    assert (first, last) == pytest.approx((slow[0], slow[-1]), abs=1.0)
 
 
 @pytest.mark.parametrize("at", [1, 90])
