@@ -238,7 +238,7 @@ def carried_path(plan, motion):
     rises and sinks by is scaled with the legs.
     """
     hips, lever = plan.source.roles["hips"], plan.levers[0]
-    path = motion.positions[:, hips] + _carried_along(lever, motion.rotations[:, hips], plan.source)
+    path = motion.positions[:, hips] + carried_along(lever, motion.rotations[:, hips], plan.source)
     horizontal, vertical = plan.scale
     own, bodys = plan.standing
     out = rotation.planes(*path.shape)
@@ -250,7 +250,7 @@ def carried_path(plan, motion):
     return out
 
 
-def _carried_along(lever, turns, figure):
+def carried_along(lever, turns, figure):
     """A lever (3,) from the hips at rest, in the world, as hips with world rotations (F, 4) carry it: (F, 3)."""
     return rotation.rotate(rotation.mul(turns, rotation.conj(figure.rest.rotations[0, figure.roles["hips"]])), lever)
 
@@ -432,7 +432,7 @@ def world_pose(plan, motion, before=None):
     """(WorldPose of the body in a stretch of the take's world-space motion, the limbs' last rolls for the next one)."""
     wanted, rolls = _wanted(plan, motion, before.rolls if before else {})
     hips = wanted[:, plan.answered.index("hips")]
-    return WorldPose(wanted, carried_path(plan, motion) - _carried_along(plan.levers[1], hips, plan.body)), rolls
+    return WorldPose(wanted, carried_path(plan, motion) - carried_along(plan.levers[1], hips, plan.body)), rolls
 
 
 def share_twists(plan, pose):

@@ -26,6 +26,7 @@ from . import (
     speed,
     stage,
     touch,
+    trunk,
     wish,
 )
 from .body import LIMBS, hinge, lengths
@@ -101,8 +102,10 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     skins = _Skins(clear.parts(body) if laid.props else [], ground.lowest_of(body),
                    lying.skins(body, scripts.active(laid)))
-    return shots.joined([_fit_shot(body, plan, skins, *part, fps, options) for part in
-                         shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)], laid, fps)
+    parts = shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)
+    if scripts.active(laid):
+        parts = [(theirs, trunk.calmed(plan, theirs, own, fps), *rest) for theirs, own, *rest in parts]
+    return shots.joined([_fit_shot(body, plan, skins, *part, fps, options) for part in parts], laid, fps)
 
 
 class _Skins(NamedTuple):

@@ -1,0 +1,84 @@
+"""The trunk of a body carries its shoulders as calmly as the performer's does.
+
+A capture's markers tell where joints are better than how each bone is turned: from frame to frame the bones of a trunk
+are turned to and fro, one against the other, and its shoulders go smoothly for all that. On a trunk that is divided
+otherwise, with a longer pelvis or a chest that begins lower down, the same turns do not make up for each other, and
+shoulders, arms and head shake.
+"""
+
+from .. import rotation, transfer
+from ..anatomy import SIDES, torso
+from ..contacts.signals import smooth
+
+_FAST = 0.05  # seconds; what is faster is no leaning of a trunk
+_NOTHING = 1e-6  # metres: trunks that go so much alike do
+_SHORT = 1e-3  # metres: what is no trunk
+
+
+def calmed(plan, motion, pose, fps):
+    """A transfer.WorldPose whose trunk takes the shoulders as fast to and fro as the take's does, in proportion.
+
+    `motion` is the take's, of one shot. What the middle between the shoulders does faster than `_FAST` and otherwise
+    than a trunk like the performer's would is undone by the least turns of the torso's bones. It is the same pose, bit
+    for bit, where trunks are divided alike.
+    """
+    roles = [role for role in torso(plan.body.roles) if role in plan.blends]
+    arms = [f"upper_arm.{side}" for side in SIDES]
+    if not roles or not torso(plan.source.roles) or any(arm not in figure.roles for arm in arms
+                                                        for figure in (plan.source, plan.body)):
+        return pose
+    played = transfer.played(plan.body, plan.held, transfer.keys(plan, pose, motion)[0])
+    joints = [played.positions[:, plan.body.roles[role]] for role in roles] + [_middle(played, plan.body, arms)]
+    likeness = _likeness(plan, arms)
+    if likeness is None:
+        return pose
+    off = _in_proportion(plan, motion, arms, *likeness) - (joints[-1] - transfer.carried_path(plan, motion))
+    fast = off - smooth(off, fps, _FAST)
+    if rotation.norm(fast).max() < _NOTHING:
+        return pose
+    turns = _least_turns([end - start for start, end in zip(joints, joints[1:])], fast)
+    rotations = pose.rotations.copy()
+    for role, turn in zip(roles, turns):
+        k = plan.answered.index(role)
+        rotations[:, k] = rotation.mul(rotation.exp(turn), rotations[:, k])
+    return pose._replace(rotations=rotations)
+
+
+def _middle(motion, figure, arms):
+    """World path (F, 3) of the middle between the shoulder joints."""
+    return motion.positions[:, [figure.roles[arm] for arm in arms]].mean(axis=1)
+
+
+def _likeness(plan, arms):
+    """(How many times as long as the performer's trunk the body's is, what turns the one's way at rest into the other's
+    (4,)), from amid the thighs to amid the shoulders; None where one of them has no length."""
+    theirs, ours = (_middle(figure.rest, figure, arms)[0] - figure.rest.positions[0, figure.roles["hips"]] - lever
+                    for figure, lever in zip((plan.source, plan.body), plan.levers))
+    k = plan.answered.index("hips")
+    ours = rotation.rotate(rotation.mul(plan.turned_rest[k], rotation.conj(plan.body.rest.rotations[0,
+                           plan.body.roles["hips"]])), ours)
+    sizes = rotation.norm(theirs), rotation.norm(ours)
+    return None if min(sizes) < _SHORT else (sizes[1] / sizes[0], rotation.between(theirs, ours))
+
+
+def _in_proportion(plan, motion, arms, longer, turn):
+    """The way (F, 3) from amid the thighs to amid the shoulders that the performer's trunk would have, were it as long
+    as the body's as a whole, and at rest as inclined."""
+    source = plan.source
+    roles = ["hips", *torso(source.roles)]
+    joints = [motion.positions[:, source.roles[role]] for role in roles] + [_middle(motion, source, arms)]
+    joints[0] = joints[0] + transfer.carried_along(plan.levers[0], motion.rotations[:, source.roles["hips"]], source)
+    out = 0.0
+    for role, start, end in zip(roles, joints, joints[1:]):
+        j = source.roles[role]
+        done = rotation.mul(motion.rotations[:, j], rotation.conj(source.rest.rotations[0, j]))
+        at_rest = rotation.rotate(rotation.conj(done), end - start)
+        out = out + longer * rotation.rotate(done, rotation.rotate(turn, at_rest))
+    return out
+
+
+def _least_turns(segments, way):
+    """Turns, one (F, 3) for each of the segments (F, 3) of a chain, in radians, that bring its end by a short `way`
+    (F, 3) across it: those with the least sum of squares, where each turns only its own segment."""
+    total = sum(rotation.dot(segment, segment) for segment in segments)[:, None]
+    return [rotation.cross(segment, way) / total for segment in segments]
