@@ -12,6 +12,8 @@ from ..contacts.segments import runs
 _TURNS = 60  # of blurring and drawing back
 _MOST = 0.75  # of the play, that is used before what is drawn back is rounded off
 _HARD = 99.0  # percentile of a path's accelerations that is no jerk of it
+_HARDLY = 0.02  # of an acceleration, by which it may be harder
+_NONE = 1e-6  # metres a frame and frame: an acceleration that is none
 _PARTS = 0.5 ** np.arange(4.0, -0.5, -0.5)  # of a fade, in which a correction may stop going on
 _SLOPE = 10  # parts of a fade, of which the first tells how fast a correction changes
 
@@ -43,22 +45,24 @@ def brakes(path, values, held, coming, going):
 
     What goes on for long is carried far off, and what stops at once jerks. So it stops as soon as `path` (F, C), which
     the correction (F, C) is added to, has no harder acceleration there than by itself, or than it has anywhere but in
-    its hardest moments.
+    its hardest moments; where it has however soon it stops, as soon as that is hardly harder than it must be.
     """
     out = np.ones(len(held))
     if len(path) < 3:
         return out
     own = rotation.norm(np.diff(path, 2, axis=0))
-    most = np.maximum(own, np.percentile(own, _HARD))
+    most = np.maximum(np.maximum(own, np.percentile(own, _HARD)), _NONE)
     for rows, edge, reach, slope in _fades(values, held, coming, going):
         inward = 1 if rows[0] < edge else -1
-        at = np.append(rows[np.abs(rows - edge) <= reach + 1.0], edge + inward * np.arange(2))  # from within its run on
-        at = np.sort(at[(at >= 0) & (at < len(held))])
+        harder = []
         for part in _PARTS:
+            # from within its run on to where it has stopped: what comes then is the same however soon that is
+            at = np.append(rows[np.abs(rows - edge) <= part * reach + 1.0], edge + inward * np.arange(2))
+            at = np.sort(at[(at >= 0) & (at < len(held))])
             added = np.where(held[at, None], values[at], _fade(at - edge, reach, part, values[edge], slope))
-            if (rotation.norm(np.diff(path[at] + added, 2, axis=0)) <= most[at[:-2]]).all():
-                out[edge] = part
-                break
+            harder.append((rotation.norm(np.diff(path[at] + added, 2, axis=0)) / most[at[:-2]]).max(initial=0.0))
+        enough = 1.0 if min(harder) <= 1.0 else min(harder) + _HARDLY
+        out[edge] = _PARTS[np.flatnonzero(np.array(harder) <= enough)[0]]
     return out
 
 

@@ -224,3 +224,32 @@ def test_a_correction_may_stop_where_the_path_is_as_hard_itself():
     assert parts[100] < 1.0
     most = np.maximum(own, np.percentile(own, 99.0))
     assert (np.abs(np.diff(struck + out, 2, axis=0))[99:, 0] <= most[99:] + 1e-12).all()
+
+
+def test_a_hard_moment_after_it_has_stopped_asks_for_no_longer_way():
+    """A foot is struck where its correction has long stopped, but still fades: that hair on top is nothing to brake."""
+    path, values, held = _swinging(-3e-3)
+    values = np.where(held[:, None], values + 0.05, 0.0)
+    struck = path.copy()
+    struck[120] += 0.1  # the hardest moment of all
+    faded = struck + ease.spread(np.where(held[:, None], 0.05, 0.0), held, *[np.full(400, 60.0)] * 2)
+    assert np.diff(faded, 2, axis=0).min() < np.diff(struck, 2, axis=0).min() < -0.19
+    soon, late = (_spread_braked(one, values, held)[0][100] for one in (path, struck))
+    assert late <= soon < 0.1
+
+
+def test_where_each_brake_is_hard_the_soonest_of_those_that_are_hardly_harder_is_taken():
+    """What stops here stops against a path that is as hard as ever beside the contact: no brake is within its limit."""
+    path, values, held = _swinging(-5e-3)
+    path[95:110] += 0.002 * (-1.0) ** np.arange(15)[:, None]
+    fade = np.full(400, 60.0)
+    part = ease.brakes(path, values, held, fade, fade)[100]
+    own = np.abs(np.diff(path, 2, axis=0))
+
+    def hardest(part):
+        added = np.diff(path + ease.spread(values, held, fade, fade, part), 2, axis=0)
+        return (np.abs(added) / np.maximum(own, np.percentile(own, 99.0)))[99:110].max()
+
+    hard = [hardest(one) for one in ease._PARTS]
+    assert min(hard) > 1.0 and hardest(part) <= min(hard) + 0.02 + 1e-9
+    assert part < 1.0 and all(hardest(one) > min(hard) + 0.02 for one in ease._PARTS if one < part)
