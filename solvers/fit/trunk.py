@@ -1,10 +1,12 @@
-"""The trunk of a body carries its shoulders as calmly as the performer's does.
+"""The trunk of a body carries its shoulders and hip joints as calmly as the performer's does.
 
 A capture's markers tell where joints are better than how each bone is turned: from frame to frame the bones of a trunk
 are turned to and fro, one against the other, and its shoulders go smoothly for all that. On a trunk that is divided
 otherwise, with a longer pelvis or a chest that begins lower down, the same turns do not make up for each other, and
-shoulders, arms and head shake.
+shoulders, arms and head shake. Likewise a pelvis that is wide for its legs throws its hip joints up and down.
 """
+
+import numpy as np
 
 from .. import rotation, transfer
 from ..anatomy import SIDES, torso
@@ -16,11 +18,54 @@ _SHORT = 1e-3  # metres: what is no trunk
 
 
 def calmed(plan, motion, pose, fps):
-    """A transfer.WorldPose whose trunk takes the shoulders as fast to and fro as the take's does, in proportion.
+    """A transfer.WorldPose whose trunk takes hip joints and shoulders as fast to and fro as the take's does, in
+    proportion; `motion` is the take's, of one shot. It is the same pose, bit for bit, where trunks are alike."""
+    return _torso_calmed(plan, motion, _pelvis_calmed(plan, pose, fps), fps)
 
-    `motion` is the take's, of one shot. What the middle between the shoulders does faster than `_FAST` and otherwise
-    than a trunk like the performer's would is undone by the least turns of the torso's bones. It is the same pose, bit
-    for bit, where trunks are divided alike.
+
+def _pelvis_calmed(plan, pose, fps):
+    """A transfer.WorldPose whose pelvis, where it is wider for its legs than the performer's, turns so much less in
+    what is faster than `_FAST`. What is carried over, amid the thighs, goes the same way."""
+    wide = _wide(plan)
+    if wide is None:
+        return pose
+    across, share = wide
+    k, hips = plan.answered.index("hips"), plan.body.roles["hips"]
+    own = pose.rotations[:, k]
+    across = rotation.rotate(rotation.mul(own, rotation.conj(plan.body.rest.rotations[0, hips])), across)
+    fast = (share - 1.0) * (across - smooth(across, fps, _FAST))
+    if rotation.norm(fast).max() < _NOTHING:
+        return pose
+    rotations = pose.rotations.copy()
+    (turn,) = _least_turns([across], fast)
+    rotations[:, k] = rotation.mul(rotation.exp(turn), own)
+    moved = [transfer.carried_along(plan.levers[1], turns, plan.body) for turns in (own, rotations[:, k])]
+    return transfer.WorldPose(rotations, pose.hips + moved[0] - moved[1])
+
+
+def _wide(plan):
+    """(The way (3,) from the right to the left thigh's joint in the body's rest, what share of it would be the
+    performer's in proportion to the legs); None where it is no wider than hers."""
+    ways, legs = [], []
+    for figure in (plan.source, plan.body):
+        places = figure.rest.positions[0]
+        if any(f"thigh.{side}" not in figure.roles for side in SIDES):
+            return None
+        left, right = (places[figure.roles[f"thigh.{side}"]] for side in SIDES)
+        ways.append(left - right)
+        legs.append(transfer.leg_length(places, figure.roles))
+    sizes = [float(np.linalg.norm(way)) for way in ways]
+    if None in legs or min(*sizes, *legs) < _SHORT:
+        return None
+    share = sizes[0] * legs[1] / (legs[0] * sizes[1])
+    return (ways[1], share) if share < 1.0 else None
+
+
+def _torso_calmed(plan, motion, pose, fps):
+    """A transfer.WorldPose whose shoulders do as fast to and fro as the take's, in proportion.
+
+    What the middle between the shoulders does faster than `_FAST` and otherwise than a trunk like the performer's would
+    is undone by the least turns of the torso's bones.
     """
     roles = [role for role in torso(plan.body.roles) if role in plan.blends]
     arms = [f"upper_arm.{side}" for side in SIDES]

@@ -87,7 +87,7 @@ def test_arms_on_a_trunk_that_is_divided_otherwise_swing_as_calmly_as_hers():
 
 
 def test_a_trunk_that_is_divided_alike_stays_bit_for_bit():
-    for body in (build(seed=5), build(layout(arm=1.3, leg=0.8), seed=6)):
+    for body in (build(seed=5), build(layout(arm=1.3, leg=1.1), seed=6)):
         plan, motion, pose = planned(body)
         assert np.array_equal(trunk.calmed(plan, motion, pose, _FPS).rotations, pose.rotations)
 
@@ -122,6 +122,48 @@ def test_a_body_without_a_torso_or_arms_stays_as_it_is():
     for missing in (("spine", "spine.1", "chest"), ("upper_arm.L",)):
         plan, motion, pose = planned(build(divided(0.05, 0.08, 0.08, 0.27), extra=missing))
         assert trunk.calmed(plan, motion, pose, _FPS) is pose
+
+
+def widened(figure_layout, times):
+    """A layout whose hip joints stand so many times as far apart."""
+    for side in "LR":
+        role, (x, y, z) = figure_layout[f"thigh.{side}"]
+        figure_layout[f"thigh.{side}"] = (role, (times * x, y, z))
+    return figure_layout
+
+
+def rolling(frames=240):
+    """(Figure, Motion) of a performer whose pelvis leans slowly to the side, and is jerked there in two frames."""
+    source = build()
+    channels = identity_channels(len(source.skeleton.names), frames)
+    lean = 0.2 * np.sin(2.0 * np.pi * np.arange(frames) / 180.0)
+    lean[100:102] += 0.08
+    channels.rotation[:, source.roles["hips"]] = rotation.exp(lean[:, None] * [0.0, 1.0, 0.0])
+    return source, play(source, channels)
+
+
+def test_a_wide_pelvis_throws_its_hip_joints_no_higher_than_hers_in_proportion():
+    source, motion = rolling()
+    body = build(widened(layout(leg=0.6), 1.8), seed=8)
+    plan = transfer.plan(source, body, identity_channels(len(body.skeleton.names)), 0.0)
+    pose, _ = transfer.world_pose(plan, motion)
+    calm = trunk.calmed(plan, motion, pose, _FPS)
+    thighs = [body.roles[f"thigh.{letter}"] for letter in "LR"]
+    before, after = (seen(plan, one, motion).positions[:, thighs] for one in (pose, calm))
+    hers = motion.positions[:, source.roles["thigh.L"], 2]
+    jerks = [np.diff(path, 2)[90:110] for path in (0.6 * hers, before[:, 0, 2], after[:, 0, 2])]
+    assert np.abs(jerks[1]).max() > 2.5 * np.abs(jerks[0]).max()
+    assert np.abs(jerks[2]).max() < 1.25 * np.abs(jerks[0]).max()
+    assert np.abs(after.mean(axis=1) - before.mean(axis=1)).max() < 1e-9  # the way is the same
+    assert np.linalg.norm(after - before, axis=-1)[np.r_[20:80, 120:220]].max() < 0.004  # and so is the leaning
+
+
+def test_a_narrow_pelvis_stays_as_it_is():
+    source, motion = rolling()
+    for body in (build(widened(layout(), 0.7), seed=9), build(layout(leg=1.3), seed=9), build(seed=9)):
+        plan = transfer.plan(source, body, identity_channels(len(body.skeleton.names)), 0.0)
+        pose, _ = transfer.world_pose(plan, motion)
+        assert np.array_equal(trunk.calmed(plan, motion, pose, _FPS).rotations, pose.rotations)
 
 
 def test_the_fit_calms_it_where_any_contact_counts():
