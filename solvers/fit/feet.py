@@ -9,6 +9,8 @@ from .demand import Demand, rows_of
 
 _FADE = 0.4  # seconds in which a foot comes to lie flat, and leaves it, where nothing else is asked for
 _BEND = np.radians(60.0)  # that toes bend up by at most to lie on the floor under a raised heel
+_TOES_UP = np.radians(10.0)  # that toes rise by at most so that heel and ball stay as far apart
+_DEEP = 0.1  # of the way from heel to ball, that the ball lies under the toes' joint at least: else they cannot move it
 _EASED, _SHIFTED = 0.15, 0.04  # seconds and metres: two plants within both are one stand
 _STEP = 0.08  # metres over the floor from which a plant stands on something else: a sole's own height is no step
 
@@ -72,6 +74,31 @@ def oriented(own, foot, toe, standing, fps):
         share = ease.spread(ball[:, None].astype(float), ball, fade, fade)
         toe = rotation.mul(rotation.exp(share * rotation.log(rotation.mul(lying, rotation.conj(toe)))), toe)
     return foot, toe
+
+
+def apart(heel, ball, on_toes, standing, fps):
+    """(Angles (F,) about the vertical by which foot and toes, angles (F,) by which the toes alone are to be turned up
+    besides), so that the skin of heel and ball, while both stand, stays as far apart and in one direction.
+
+    `heel` and `ball` (F, 3) are levers from the ankle to that skin, and `on_toes` (F, 3) is what the toes' bone has of
+    the ball's, from their joint, metres. Where a shin carries some of a heel along, the two come apart as it turns; and
+    what lies under the toes' joint goes ahead as they rise. `standing` is a list as of `stands`.
+    """
+    frames = len(heel)
+    yaws, bends, both = np.zeros(frames), np.zeros(frames), np.zeros(frames, bool)
+    for _, _, heel_down, ball_down in standing:
+        both |= heel_down & ball_down
+    way = (ball - heel)[:, :2]
+    far, angles = rotation.norm(way), np.unwrap(np.arctan2(way[:, 1], way[:, 0]))
+    deep = -on_toes[:, 2]
+    for first, last in runs(both):
+        rows = slice(first, last + 1)
+        yaws[rows] = angles[rows].mean() - angles[rows]
+        if (deep[rows] > _DEEP * far[rows]).all():
+            bends[rows] = np.minimum((far[rows].max() - far[rows]) / deep[rows], _TOES_UP)
+    fade = np.full(frames, _FADE * fps)
+    # what changes as they part may not go on changing: toes that come back to the floor would go on into it
+    return tuple(ease.spread(turn[:, None], both, fade, fade, 1.0 / fade)[:, 0] for turn in (yaws, bends))
 
 
 def _bent(own, foot, toe):

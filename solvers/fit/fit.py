@@ -40,6 +40,8 @@ _SETTLE = 0.15  # seconds over which the standing height is smoothed
 _MISS = 5e-4  # metres that are told
 _SETTLED = 1e-4  # metres by which what stands is brought nearer to where its skin belongs, in so many rounds at most
 _ROUNDS_TO_SETTLE = 5
+_UP = np.array([0.0, 0.0, 1.0])
+_ALIKE = 1e-5  # radians by which no foot is turned besides
 _ROUNDS = 3  # in which the root gives way to what is found inside of something
 
 
@@ -252,17 +254,43 @@ class _Clip:
             before = self.rotations.copy()
             for _ in range(_ROUNDS_TO_SETTLE):  # where the limb has come to, the skin that it carries along lies anew
                 self.lead_limb(played, limb, demands, offset)
-                asked, demands = demands, ground.settled(self, limb, self._held(limb, demands))
-                self.rotations = before.copy()
+                stood = self._stood(limb)
+                asked, demands = demands, ground.settled(self, limb, self._held(limb, demands, stood))
+                turns, self.rotations = self._apart(limb, stood), before.copy()
                 if max(np.abs(a.target - b.target).max() for a, b in zip(asked, demands)) < _SETTLED:
                     break
+                for role, turn in turns.items():
+                    self.set(role, rotation.mul(turn, self.turn(role)))
+                before = self.rotations.copy()
         self._meet(played, limb, demands, offset)
 
-    def _held(self, limb, demands):
-        """A foot's Demands with the skin that stands in its place."""
-        own, played = self.body.soles.get(limb[-1]) if limb.startswith("foot") else None, self.played()
-        levers = own and sole.stood(own, played, self.joint(played, limb))
-        return feet.held(demands, self.standing[limb[-1]], *levers, self.fps) if levers else demands
+    def _stood(self, limb):
+        """The skin of a foot's heel and ball as they stand now: levers (F, 3) from the ankle to them, and what the bone
+        of the toes has of the ball's; None where there is none."""
+        own = self.body.soles.get(limb[-1]) if limb.startswith("foot") else None
+        if own is None or not own.stood:
+            return None
+        played = self.played()
+        toe = self.plan.body.roles[f"toe.{limb[-1]}"] if own.turns else None
+        return (*sole.stood(own, played, self.joint(played, limb)), sole.on_bone(own, "ball", played, toe))
+
+    def _held(self, limb, demands, stood):
+        """A foot's Demands with the skin that stands in its place; `stood` as of `_stood`."""
+        return feet.held(demands, self.standing[limb[-1]], *stood[:2], self.fps) if stood else demands
+
+    def _apart(self, limb, stood):
+        """World turns (F, 4) by role that keep the skin of a foot's heel and ball as far apart while both stand;
+        `stood` as of `_stood`."""
+        if not stood:
+            return {}
+        heel, ball, on_toes = stood
+        yaws, bends = feet.apart(heel, ball, on_toes, self.standing[limb[-1]], self.fps)
+        if max(np.abs(yaws).max(), bends.max()) < _ALIKE:
+            return {}
+        yawed = rotation.exp(yaws[:, None] * _UP)
+        risen = rotation.exp(bends[:, None] * rotation.normalize(rotation.cross(ball - heel, _UP)))
+        toe = f"toe.{limb[-1]}"
+        return {limb: yawed, **({toe: rotation.mul(yawed, risen)} if self.body.soles[limb[-1]].turns else {})}
 
     def _balls(self, played, demands):
         """What the Demands ask of the root: a root.Ball for each limb that it gives way to."""

@@ -85,6 +85,13 @@ def stood(sole, motion, ankle):
     return tuple(carried.path(sole.stood[part], motion) - ankle for part in ("heel", "ball")) if sole.stood else None
 
 
+def on_bone(sole, part, motion, joint):
+    """What a bone has of the skin that stands at a `part` in a world Motion, (F, 3) metres from its joint; zero
+    where `joint` is None."""
+    held = [held[:3] for own, held in sole.stood[part] if own == joint]
+    return rotation.rotate(motion.rotations[:, joint], held[0]) if held else np.zeros((len(motion.rotations), 3))
+
+
 def lowest(sole, foot, toe):
     """How far the lowest skin lies over the ankle, (F,) metres, below zero: `foot`, `toe` as of `levers`."""
     up = np.array([0.0, 0.0, 1.0])
