@@ -30,6 +30,7 @@ from . import (
     wish,
 )
 from .body import LIMBS, hinge, lengths
+from .demand import rows_of
 
 _REACH = 0.995  # of a limb's length: what the root leaves to it
 _FADE = 0.5  # seconds in which a correction comes and goes at least
@@ -104,10 +105,8 @@ def fit(body, script, motion, source_palms, fps, options=Options(), wishes=()):
         return Fitted(plan, pose, laid, np.zeros_like(pose.hips), {}, [], [], {}, [])
     skins = _Skins(clear.parts(body) if laid.props else [], ground.lowest_of(body),
                    lying.skins(body, scripts.active(laid)))
-    parts = shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)
-    if scripts.active(laid):
-        parts = [(theirs, trunk.calmed(plan, theirs, own, fps), *rest) for theirs, own, *rest in parts]
-    return shots.joined([_fit_shot(body, plan, skins, *part, fps, options) for part in parts], laid, fps)
+    return shots.joined([_fit_shot(body, plan, skins, *part, fps, options) for part in
+                         shots.parted(plan, motion, pose, script, laid, source_palms, wishes, fps)], laid, fps)
 
 
 class _Skins(NamedTuple):
@@ -121,6 +120,7 @@ class _Skins(NamedTuple):
 def _fit_shot(body, plan, skins, motion, pose, script, laid, source_palms, wishes, fps, options):
     """`fit` of the frames between two cuts."""
     fades, halves, spent, given = dict.fromkeys(clear.LIMBS_OF_SIDES, _FADE), [], {}, laid
+    pose = trunk.calmed(plan, motion, pose, _near(laid, len(pose.hips), fps), fps)
     if laid.grounded and laid.floor is not None:
         pose = grounded.put_down(body, plan, motion, pose, laid.floor, fps)
     for last in (False,) * (_ROUNDS - 1) + (True,):  # what a led limb cannot get out of by itself, the root has to do
@@ -152,6 +152,14 @@ def _fit_shot(body, plan, skins, motion, pose, script, laid, source_palms, wishe
     fitted = transfer.WorldPose(clip.rotations, clip.hips)
     transfer.share_twists(plan, fitted)
     return Fitted(plan, fitted, laid, clip.offset, clip.moved, clip.misses, left, spent, broken)
+
+
+def _near(script, frames, fps):
+    """How near (F,), 0 to 1, a contact of a ContactScript is in time: one while any lasts, and none `_FADE` away."""
+    held, fade = np.zeros(frames, bool), np.full(frames, _FADE * fps)
+    for contact in scripts.active(script):
+        held[rows_of(contact, frames, fps)] = True
+    return ease.spread(held[:, None].astype(float), held, fade, fade)[:, 0]
 
 
 class _Clip:

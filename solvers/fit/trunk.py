@@ -17,13 +17,14 @@ _NOTHING = 1e-6  # metres: trunks that go so much alike do
 _SHORT = 1e-3  # metres: what is no trunk
 
 
-def calmed(plan, motion, pose, fps):
+def calmed(plan, motion, pose, part, fps):
     """A transfer.WorldPose whose trunk takes hip joints and shoulders as fast to and fro as the take's does, in
-    proportion; `motion` is the take's, of one shot. It is the same pose, bit for bit, where trunks are alike."""
-    return _torso_calmed(plan, motion, _pelvis_calmed(plan, pose, fps), fps)
+    proportion; `motion` is the take's, of one shot, and `part` (F,), 0 to 1, how far it is to be so. It is the same
+    pose, bit for bit, where trunks are alike."""
+    return _torso_calmed(plan, motion, _pelvis_calmed(plan, pose, part, fps), part, fps)
 
 
-def _pelvis_calmed(plan, pose, fps):
+def _pelvis_calmed(plan, pose, part, fps):
     """A transfer.WorldPose whose pelvis, where it is wider for its legs than the performer's, turns so much less in
     what is faster than `_FAST`. What is carried over, amid the thighs, goes the same way."""
     wide = _wide(plan)
@@ -33,7 +34,7 @@ def _pelvis_calmed(plan, pose, fps):
     k, hips = plan.answered.index("hips"), plan.body.roles["hips"]
     own = pose.rotations[:, k]
     across = rotation.rotate(rotation.mul(own, rotation.conj(plan.body.rest.rotations[0, hips])), across)
-    fast = (share - 1.0) * (across - smooth(across, fps, _FAST))
+    fast = part[:, None] * (share - 1.0) * (across - smooth(across, fps, _FAST))
     if rotation.norm(fast).max() < _NOTHING:
         return pose
     rotations = pose.rotations.copy()
@@ -61,7 +62,7 @@ def _wide(plan):
     return (ways[1], share) if share < 1.0 else None
 
 
-def _torso_calmed(plan, motion, pose, fps):
+def _torso_calmed(plan, motion, pose, part, fps):
     """A transfer.WorldPose whose shoulders do as fast to and fro as the take's, in proportion.
 
     What the middle between the shoulders does faster than `_FAST` and otherwise than a trunk like the performer's would
@@ -78,7 +79,7 @@ def _torso_calmed(plan, motion, pose, fps):
     if likeness is None:
         return pose
     off = _in_proportion(plan, motion, arms, *likeness) - (joints[-1] - transfer.carried_path(plan, motion))
-    fast = off - smooth(off, fps, _FAST)
+    fast = part[:, None] * (off - smooth(off, fps, _FAST))
     if rotation.norm(fast).max() < _NOTHING:
         return pose
     turns = _least_turns([end - start for start, end in zip(joints, joints[1:])], fast)

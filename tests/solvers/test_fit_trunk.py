@@ -76,7 +76,7 @@ def test_arms_on_a_trunk_that_is_divided_otherwise_swing_as_calmly_as_hers():
     for body in (build(divided(0.05, 0.08, 0.08, 0.27), seed=2), build(divided(0.2, 0.2, 0.06), seed=3),
                  build(divided(0.02, 0.06, 0.06, 0.06, 0.25), seed=4)):
         plan, motion, pose = planned(body)
-        calm = trunk.calmed(plan, motion, pose, _FPS)
+        calm = trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS)
         assert shaking(plan, pose, motion) > 1.3
         assert shaking(plan, calm, motion) < 1.05
         off = np.degrees(rotation.angle(calm.rotations, pose.rotations))
@@ -89,7 +89,7 @@ def test_arms_on_a_trunk_that_is_divided_otherwise_swing_as_calmly_as_hers():
 def test_a_trunk_that_is_divided_alike_stays_bit_for_bit():
     for body in (build(seed=5), build(layout(arm=1.3, leg=1.1), seed=6)):
         plan, motion, pose = planned(body)
-        assert np.array_equal(trunk.calmed(plan, motion, pose, _FPS).rotations, pose.rotations)
+        assert np.array_equal(trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS).rotations, pose.rotations)
 
 
 def test_one_that_rests_inclined_turns_with_the_body_however_fast():
@@ -101,7 +101,7 @@ def test_one_that_rests_inclined_turns_with_the_body_however_fast():
     motion = play(source, channels)
     plan = transfer.plan(source, body, identity_channels(len(body.skeleton.names)), 0.0)
     pose, _ = transfer.world_pose(plan, motion)
-    assert np.array_equal(trunk.calmed(plan, motion, pose, _FPS).rotations, pose.rotations)
+    assert np.array_equal(trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS).rotations, pose.rotations)
 
 
 def test_slow_leaning_is_left_alone():
@@ -114,14 +114,14 @@ def test_slow_leaning_is_left_alone():
     body = build(divided(0.05, 0.08, 0.08, 0.27), seed=2)
     plan = transfer.plan(source, body, identity_channels(len(body.skeleton.names)), 0.0)
     pose, _ = transfer.world_pose(plan, motion)
-    calm = trunk.calmed(plan, motion, pose, _FPS)
+    calm = trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS)
     assert np.degrees(rotation.angle(calm.rotations, pose.rotations)[10:-10]).max() < 0.15
 
 
 def test_a_body_without_a_torso_or_arms_stays_as_it_is():
     for missing in (("spine", "spine.1", "chest"), ("upper_arm.L",)):
         plan, motion, pose = planned(build(divided(0.05, 0.08, 0.08, 0.27), extra=missing))
-        assert trunk.calmed(plan, motion, pose, _FPS) is pose
+        assert trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS) is pose
 
 
 def widened(figure_layout, times):
@@ -147,7 +147,7 @@ def test_a_wide_pelvis_throws_its_hip_joints_no_higher_than_hers_in_proportion()
     body = build(widened(layout(leg=0.6), 1.8), seed=8)
     plan = transfer.plan(source, body, identity_channels(len(body.skeleton.names)), 0.0)
     pose, _ = transfer.world_pose(plan, motion)
-    calm = trunk.calmed(plan, motion, pose, _FPS)
+    calm = trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS)
     thighs = [body.roles[f"thigh.{letter}"] for letter in "LR"]
     before, after = (seen(plan, one, motion).positions[:, thighs] for one in (pose, calm))
     hers = motion.positions[:, source.roles["thigh.L"], 2]
@@ -163,21 +163,26 @@ def test_a_narrow_pelvis_stays_as_it_is():
     for body in (build(widened(layout(), 0.7), seed=9), build(layout(leg=1.3), seed=9), build(seed=9)):
         plan = transfer.plan(source, body, identity_channels(len(body.skeleton.names)), 0.0)
         pose, _ = transfer.world_pose(plan, motion)
-        assert np.array_equal(trunk.calmed(plan, motion, pose, _FPS).rotations, pose.rotations)
+        assert np.array_equal(trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), _FPS).rotations, pose.rotations)
 
 
-def test_the_fit_calms_it_where_any_contact_counts():
+def test_the_fit_calms_it_near_contacts_alone():
     plan, script, _, motion, palms, fps = performed()
     body = build(divided(0.05, 0.08, 0.08, 0.27), seed=2)
     plan = transfer.plan(plan.source, body, identity_channels(len(body.skeleton.names)), 0.0)
     motion = shaken(plan.source, len(motion.positions))
     pose, _ = transfer.world_pose(plan, motion)
-    k = plan.answered.index("chest")
-    feet = tuple(c for c in script.contacts if c.effector.startswith("foot"))
-    fitted = fit(body_of(plan, None), replace(script, contacts=feet, props=()), motion, palms, fps)
-    calm = trunk.calmed(plan, motion, pose, fps)
-    assert rotation.angle(calm.rotations, pose.rotations)[:, k].max() > 0.01
-    assert np.array_equal(fitted.pose.rotations[:, k], calm.rotations[:, k])
-    mute = replace(script, contacts=tuple(replace(c, mute=True) for c in feet), props=())
-    fitted = fit(body_of(plan, None), mute, motion, palms, fps)
-    assert np.array_equal(fitted.pose.rotations[:, k], pose.rotations[:, k])
+    k, times = plan.answered.index("chest"), np.arange(len(motion.positions)) / fps
+    first = min((c for c in script.contacts if c.effector.startswith("foot")), key=lambda c: c.start)
+    script = replace(script, contacts=(replace(first, end=min(first.end, first.start + 0.3)),), props=())
+    fitted = fit(body_of(plan, None), script, motion, palms, fps)
+    calm = trunk.calmed(plan, motion, pose, np.ones(len(pose.hips)), fps).rotations[:, k]
+    own, before = fitted.pose.rotations[:, k], pose.rotations[:, k]
+    away = np.maximum(first.start - times, times - script.contacts[0].end)
+    held, far = away < 0.0, away > 0.5 + 1.5 / fps
+    assert rotation.angle(calm, before)[held].max() > 0.01
+    assert held.sum() > 10 and far.sum() > 10
+    assert np.abs(own[held] - calm[held]).max() < 1e-12
+    assert np.array_equal(own[far], before[far])
+    fitted = fit(body_of(plan, None), replace(script, contacts=(replace(first, mute=True),)), motion, palms, fps)
+    assert np.array_equal(fitted.pose.rotations[:, k], before)
