@@ -224,12 +224,12 @@ def _read_floor_hands(palms, motion, floor, grounded, fps, found):
         height = path[:, 2] - floor
         up = rotation.rotate(motion.rotations[:, palm.joint], palm.out)[:, 2]
         near = (np.abs(height) < _HAND_DOWN[0]) & (up < _FACES_UP) & ~_mask(found, f"hand.{side}", len(path))
-        for first, last in touch.still_runs(still * path, near, fps, shortest):
-            if grounded:
-                found.append(_Found(f"hand.{side}", "floor", "rest-on", first, last, 0.0, 0.0, "palm", _xyz(path), None,
-                                    0.5))
-                continue
-            one = touch.interval(side, "floor", palm.joint, path, height, first, last, fps)
+        runs = touch.still_runs(still * path, near, fps, shortest)
+        if grounded:
+            found += [_Found(f"hand.{side}", "floor", "rest-on", first, last, 0.0, 0.0, "palm", _xyz(path), None, 0.5)
+                      for first, last in runs]
+            continue
+        for one in touch.intervals(side, "floor", palm.joint, path, height, runs, fps):
             found.append(_Found(f"hand.{side}", "floor", "plant", one.first, one.last, one.approach, one.release,
                                 "palm", _xyz(path), None, 0.7))
 
@@ -355,9 +355,9 @@ def _read_places(palms, motion, hips, fps, found, props):
     for hold in pole.holds(palms, motion, hips, fps):
         path = performer.place(palms[hold.side], motion)
         taken = _mask(found, f"hand.{hold.side}", len(path))
-        for (first, last), place in zip(hold.runs, hold.places):
+        for (first, last), place, room in zip(hold.runs, hold.places, touch.rooms(hold.runs, len(path))):
             if taken[first:last + 1].mean() < 0.5:
-                places.append((hold.side, path, first, last, place))
+                places.append((hold.side, path, (first, last), room, place))
     if len(places) < _TELLING:
         return
     groups = []
@@ -373,13 +373,14 @@ def _read_places(palms, motion, hips, fps, found, props):
         middle = np.mean([p[-1] for p in group], axis=0)
         size = np.maximum(np.ptp([p[-1] for p in group], axis=0), 0.03)
         props.append(script.Prop(name, "place", tuple(middle), size=tuple(size), confidence=0.6, evidence={
-            "holds": len(group), "seconds": float(sum(p[3] - p[2] + 1 for p in group) / fps),
+            "holds": len(group), "seconds": float(sum(last - first + 1 for *_, (first, last), _, _ in group) / fps),
             "told": "a fixed place that hands hold while the body moves; what stands there is not known"}))
-        for side, path, first, last, place in group:
-            away = np.linalg.norm(path - place, axis=-1)
-            one = touch.interval(side, name, 0, path, away, first, last, fps)
-            found.append(_Found(f"hand.{side}", name, "grip", one.first, one.last, one.approach, one.release, "palm",
-                                _xyz(path), None, 0.6))
+        for side in sorted({item[0] for item in group}):
+            _, (path, *_), runs, within, _ = zip(*(item for item in group if item[0] == side))
+            away = np.linalg.norm(path - middle, axis=-1)
+            for one in touch.intervals(side, name, 0, path, away, runs, fps, within):
+                found.append(_Found(f"hand.{side}", name, "grip", one.first, one.last, one.approach, one.release,
+                                    "palm", _xyz(path), None, 0.6))
 
 
 # Writing down
@@ -415,13 +416,20 @@ def _written(item, fps, name, size):
     at = np.linspace(first, last, count)
     frames = np.arange(len(next(iter(item.path.values()))))
     path = {"time": (at / fps).tolist()}
-    path.update({column: (np.interp(at, frames, values) * (1.0 if column == "azimuth" else size)).tolist()
+    path.update({column: (np.interp(at, frames, signals.smooth(values, fps, _grain(fps)))
+                          * (1.0 if column == "azimuth" else size)).tolist()
                  for column, values in item.path.items()})
     return script.Contact(name, item.effector, item.surface, item.kind, first / fps, last / fps, item.approach / fps,
                           item.release / fps, item.patch, path, _licence(item, path, at, fps, size),
                           _PRIORITY[item.kind], item.confidence,
                           parts=tuple(script.Part(part, *(np.clip(_frames(a, b), first, last) / fps).tolist())
                                       for part, a, b in item.parts))
+
+
+def _grain(fps):
+    """Seconds over which a path of `fps` frames a second is averaged to be told at fewer samples: what trembles from
+    frame to frame would else be told as a sway of the whole (aliasing)."""
+    return 0.5 * np.sqrt(max(_RATE ** -2 - fps ** -2, 0.0))
 
 
 def _frames(first, last):

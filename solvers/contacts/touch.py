@@ -118,8 +118,7 @@ def clasps(motion, paths, joint, free, fps):
     `free` (F,) where neither is busy."""
     path = local(motion, joint, paths["L"])
     apart = np.linalg.norm(paths["L"] - paths["R"], axis=-1)
-    return [interval("L", "hand.R", joint, path, apart, first, last, fps)
-            for first, last in still_runs(path, (apart < CLASP) & free, fps)]
+    return intervals("L", "hand.R", joint, path, apart, still_runs(path, (apart < CLASP) & free, fps), fps)
 
 
 def _covered(touches, frames):
@@ -138,8 +137,7 @@ def _resting(figure, motion, side, path, free, fps):
         own = local(motion, capsule.joint, path)
         away = gap(capsule, own)
         near = (away < _REST) & (away > -_DEEP) & free
-        for first, last in still_runs(own, near, fps):
-            found.append(interval(side, capsule.name, capsule.joint, own, away, first, last, fps))
+        found += intervals(side, capsule.name, capsule.joint, own, away, still_runs(own, near, fps), fps)
     out = []
     for touch in sorted(found, key=lambda t: (abs(t.gap), t.surface)):
         if all(min(touch.last, o.last) - max(touch.first, o.first) < 0.5 * min(touch.last - touch.first,
@@ -156,9 +154,31 @@ def still_runs(path, near, fps, shortest=_SHORTEST):
     return segments.runs(segments.long_enough(mask, int(round(shortest * fps))))
 
 
-def interval(side, surface, joint, path, distance, first, last, fps):
-    """The Touch of a run of frames (first, last), its edges where the path (F, 3) leaves its place; `distance` (F,) is
-    the path's from the surface."""
+def intervals(side, surface, joint, path, distance, runs, fps, within=None):
+    """The Touches of runs of frames (N, 2), in order: each `interval` up to where it comes to the `rooms` of the next.
+
+    Two that meet there are one, for the hand has not left its place between. `within` are rooms (N, 2) that are known.
+    """
+    out = []
+    for (first, last), room in zip(runs, rooms(runs, len(path)) if within is None else within):
+        one = interval(side, surface, joint, path, distance, first, last, room, fps)
+        if out and one.first - out[-1].last <= 1.0:
+            one = out.pop()._replace(last=one.last, release=one.release)
+        out.append(one)
+    return out
+
+
+def rooms(runs, frames):
+    """First and last frames (N, 2) up to which runs (N, 2), in order, may be followed: to the middle between two, for a
+    hand is at one place at a time."""
+    runs = np.asarray(runs, int).reshape(-1, 2)
+    middle = (runs[:-1, 1] + runs[1:, 0]) // 2
+    return np.stack([np.append(0, middle + 1)[:len(runs)], np.append(middle, frames - 1)[:len(runs)]], axis=-1)
+
+
+def interval(side, surface, joint, path, distance, first, last, room, fps):
+    """The Touch of a run of frames (first, last), its edges where the path (F, 3) leaves its place, within `room`, its
+    of the `rooms`; `distance` (F,) is the path's from the surface."""
     inside = slice(first, last + 1)
     place = np.median(path[inside], axis=0)
     away = np.linalg.norm(path - place, axis=-1)
@@ -172,7 +192,7 @@ def interval(side, surface, joint, path, distance, first, last, fps):
         ends.append(segments.edge(off, t, step, low, max(_RISE, 4.0 * low)))
     if ends[0] >= ends[1]:  # too short a touch to have an inside
         ends = [float(first), float(last)]
-    begin, end = max(ends[0], 0.0), min(ends[1], len(path) - 1.0)
+    begin, end = max(ends[0], float(room[0])), min(ends[1], float(room[1]))
     eased = signals.smooth(away, fps, 0.04)
     limit = int(_APPROACH * fps)
     return Touch(side, surface, begin, end, segments.way(eased, int(round(begin)), -1, limit),

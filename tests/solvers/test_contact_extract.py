@@ -342,6 +342,42 @@ def test_hands_that_hold_a_bar_hold_fixed_places():
         assert np.linalg.norm(np.array(prop.point) - [0.25 * sign, -0.1, 2.1]) < 0.02
 
 
+def hanging(shift, sway=0.008, tremor=0.0):
+    """A puppet that hangs on a bar. Its left hand sways by 8 mm, amid which, at 4 s, it comes to hang `shift` metres
+    beside, and trembles by `tremor` metres to and fro from frame to frame."""
+    puppet = Puppet(8.0)
+    puppet.sway(0.4)
+    shifted = puppet.between(3.9, 4.1)[:, None] * [shift, 0.0, 0.0]
+    swung = sway * np.sin(2.0 * np.pi * puppet.time / 0.8 + 3.2)[:, None] * [0.6, 0.0, 0.8]
+    trembled = tremor * (-1.0) ** np.arange(puppet.frames)[:, None] * [0.0, 0.0, 1.0]
+    left = np.array([0.25, -0.1, 2.1]) + shifted + swung + trembled
+    puppet.lead_palm("L", puppet.reached(left, 1.0, 1.5, 6.5))
+    right = [puppet.reached(np.array([-0.25, -0.1, 2.1]), -1.0, *span) for span in ((1.5, 3.0), (5.0, 6.5))]
+    puppet.lead_palm("R", np.where(puppet.time[:, None] < 4.0, *right))
+    return puppet
+
+
+@pytest.mark.parametrize("shift", [0.02, 0.03, 0.04, 0.06])
+def test_holds_beside_one_another_never_overlap_in_time(shift):
+    """However far each wanders by itself: where the hand goes on to the next, the one has ended."""
+    found = sorted((round(60 * start), round(60 * end))
+                   for start, end in intervals(read(hanging(shift)), "hand.L", "grip"))
+    assert found[0][0] == pytest.approx(90, abs=4) and found[-1][1] == pytest.approx(390, abs=4)
+    assert all(before[1] < after[0] for before, after in zip(found[:-1], found[1:]))
+
+
+def test_a_hold_that_is_not_left_is_one():
+    """The hand is quick for a moment, and yet is no farther off than it sways."""
+    assert len(intervals(read(hanging(0.02)), "hand.L", "grip")) == 1
+
+
+def test_what_trembles_from_frame_to_frame_is_no_sway_of_a_path():
+    """A path is told thirty times a second: at every second frame, where a tremor is all to one side."""
+    told = read(hanging(0.0, sway=0.0, tremor=0.004))
+    (path,) = [c.path for c in of(told, "hand.L", "grip")]
+    assert np.abs(np.array(path["z"])[3:-3] - 2.1).max() < 0.001
+
+
 def test_one_hand_that_is_still_once_holds_nothing():
     puppet = Puppet(8.0)
     puppet.sway(0.4)
