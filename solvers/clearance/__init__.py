@@ -1,0 +1,1 @@
+"""Clearance: limbs kept out of the body's own skin."""
